@@ -227,7 +227,17 @@ export function resourceRoutes(router: DeskRouter, site: Site): void {
   addResourceKind(router, site, accountKind);
   addResourceKind(router, site, tenantKind);
   const search = async (context: DeskContext): Promise<void> => {
-    const query = textsOf(context, 'text', 'amount', 'asset', 'day', 'until', 'from', 'kind');
+    const query = textsOf(
+      context,
+      'text',
+      'amount',
+      'asset',
+      'day',
+      'until',
+      'from',
+      'after',
+      'kind',
+    );
     const only = isNarrowed(query) ? null : await findOnly(site.database.reader, query.text);
     if (only !== null) return seeOther(context, pathOf(...only));
     sendPage(context, await searchPage(viewOf(site), query));

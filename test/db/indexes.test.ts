@@ -459,7 +459,7 @@ describe('over forty thousand rows, a read looks at a bounded number of them:', 
     await db.sql(`INSERT INTO search_words VALUES (${uuid.literal(accountId)}, 'bruno')`);
     await db.sql('ANALYZE TABLE search_words');
     const terms = { words: [['bruno'], ['lunch']], amounts: [], asset: null };
-    const found = await within(MAX_FOUND_BY_WORDS, () => findByWords(reader, terms, null));
+    const { found } = await within(MAX_FOUND_BY_WORDS, () => findByWords(reader, terms, null));
     assert.equal(found.transfers.length, 200);
     for (const { createdAt } of found.transfers) assert(createdAt > at(ROWS - 300));
   });

@@ -117,6 +117,31 @@ describe('the search of the support desk by words', () => {
     assert(await finds({ text: 'brunilda almuerzo', day }, `/transfers/${text(sent.id)}`));
   });
 
+  it('a search by words shows the newest 25 of each kind, and leads to all others, each once', async () => {
+    const { guarded: from, receiver: to } = own;
+    const sent: string[] = [];
+    for (let count = 0; count < 60; count += 1)
+      sent.push(text((await own.bank.sent({ from, to, raw: LEAST, description: 'Ozono' })).id));
+    const { id: account } = await own.account({ name: 'Ozono SAS' });
+    const seen = async (): Promise<string[][]> => {
+      const pages: string[][] = [];
+      for (let path: string | undefined = '/search?text=ozono'; path !== undefined;) {
+        const { text: page } = await maria.get(path);
+        assert.equal(page.includes(`href="/accounts/${account}"`), pages.length === 0, path);
+        const links = page.matchAll(/<th scope="row"[^>]*>\s*<a href="\/transfers\/([^"?]+)/g);
+        pages.push(Array.from(links, ([, id = '']) => id));
+        path = /href="([^"]*)">More transfers</.exec(page)?.[1]?.replaceAll('&amp;', '&');
+      }
+      return pages;
+    };
+    const newestFirst = sent.toReversed();
+    const expected = [0, 25, 50].map((start) => newestFirst.slice(start, start + 25));
+    // Only recent rows are found without the index.
+    assert.deepEqual(await seen(), expected);
+    await index();
+    assert.deepEqual(await seen(), expected);
+  });
+
   it('a pay-in is found by its amount, with the name of its account or alone, and leads to the account', async () => {
     const { id } = await own.account({ name: 'Berta Zuluaga', funds: { COPM: 5_432_100n } });
     for (const isIndexed of [false, true]) {

@@ -14,7 +14,13 @@ import {
   recentWindow,
   windowsOf,
 } from '../reading/operation-search.js';
-import { countFound, creationTimeOf, MAX_FOUND, type SearchResult } from '../reading/search.js';
+import {
+  countFound,
+  creationTimeOf,
+  KINDS,
+  MAX_FOUND,
+  type SearchResult,
+} from '../reading/search.js';
 import {
   aboutText,
   amountsBeginning,
@@ -37,9 +43,11 @@ interface SearchQuery {
   /** First and last day such as `2026-11-22`, in the time zone of each tenant. */
   readonly day: string;
   readonly until: string;
-  /** Id of the operation from which an interrupted search continues. */
+  /** Id of the operation after which an interrupted search continues. */
   readonly from: string;
-  /** The only kind of operations of these days; '' for all. */
+  /** Id of the last result of the earlier page of a search by words. */
+  readonly after: string;
+  /** The only kind of operations of these days, or of results by words; '' for all. */
   readonly kind: string;
 }
 
@@ -98,19 +106,20 @@ async function answer(view: View, given: SearchQuery): Promise<Html> {
   const query = withRange(given);
   const { text } = query;
   if (text === '') return withinDays(view, query, null);
-  const { exact, found } = await findAnywhere(reader, text, view.now);
+  const before = parseUuid(query.after);
+  const kind = KINDS.find((one) => one === query.kind);
+  const all = await findAnywhere(reader, text, view.now, before && { before, kind });
+  const { exact, found } = all;
   const ids = Object.values(exact).flatMap((rows) => rows.map(({ id }) => id));
   const about = aboutText(text, ids);
   if (isNarrowed(query)) {
     // Ranges and days are searched without the index, which finds people by their names.
-    const named = await findAccountsNamed(reader, text);
-    return withinDays(view, query, aboutText(text, [...ids, ...named]));
+    const people = await findAccountsNamed(reader, text);
+    return withinDays(view, query, aboutText(text, [...ids, ...people]));
   }
   const isAmount = amountsBeginning(text, null).length > 0;
-  if (countFound(found) > 0 && (!isAmount || countFound(exact) > 0)) {
-    const isCut = Object.values(found).some((rows) => rows.length >= MAX_FOUND);
-    return html`${await results(view, found, text)}${isCut && html`<p class="soft">At most ${MAX_FOUND} of each kind are shown.</p>`}`;
-  }
+  if (before !== null || countFound(isAmount ? exact : found) > 0)
+    return wordResults(view, query, all);
   if (isAmount) return withinDays(view, { ...query, text: '', amount: text, asset: '' }, null);
   const id = parseUuid(text);
   const at = id === null ? null : creationTimeOf(id);
@@ -121,6 +130,36 @@ async function answer(view: View, given: SearchQuery): Promise<Html> {
     html`Nothing has this id. If it belongs to a request, the request arrived at ${time(at, 'UTC')}.
     Operations of all tenants in the ten seconds after it:`,
   )}${await results(view, near, text)}`;
+}
+
+/** Shows what the text names exactly, the newest results of each kind, and links to those that follow. */
+async function wordResults(
+  view: View,
+  query: SearchQuery,
+  { exact, named, next, isCut }: Awaited<ReturnType<typeof findAnywhere>>,
+): Promise<Html> {
+  const pathOn = (after: Uuid, kind: string): string =>
+    `/search${queryText({ ...query, after, kind })}`;
+  const newest = Object.entries(named).map(([kind, rows]) => [kind, rows.slice(0, MAX_FOUND)]);
+  const shown = mergeResults(exact, Object.fromEntries(newest) as SearchResult);
+  const moreOf = (kind: keyof SearchResult): Content => {
+    const last = named[kind][MAX_FOUND - 1];
+    const hasMore = named[kind].length > MAX_FOUND || isCut(kind);
+    return last && hasMore && moreLink(kind, pathOn(last.id, kind));
+  };
+  const isFull = Object.values(exact).some((rows) => rows.length >= MAX_FOUND);
+  const isOfMore = query.kind !== '' && KINDS.some((kind) => named[kind].length > MAX_FOUND);
+  return html`${await results(view, shown, query.text, moreOf)}
+  ${isFull && html`<p class="soft">At most ${MAX_FOUND} of each kind are found by the beginning of an id or reference.</p>`}
+  ${next !== null && !isOfMore && continuation(pathOn(next, query.kind))}`;
+}
+
+function moreLink(kind: string, path: string): Html {
+  return html`<p class="screen"><a href="${path}">More ${titleOf(kind).toLowerCase()}</a></p>`;
+}
+
+function continuation(path: string): Html {
+  return notice('wait', html`There may be more. <a href="${path}">Continue the search</a>`);
 }
 
 /** Searches operations of a day, or of the last days, by amount and what `about` names. */
@@ -157,20 +196,16 @@ async function withinDays(
       ? null
       : findByWords(reader, { ...terms, asset: asset ?? terms.asset }, isOpen ? null : windows),
   ]);
-  const found = mergeResults(examined, indexed ?? examined);
+  const found = mergeResults(examined, indexed?.found ?? examined);
   const pathOn = (from: Uuid, kind: string): string =>
     `/search${queryText({ ...query, from, kind })}`;
   const more =
     next !== null &&
     (!isOfDays || countFound(found) === 0) &&
-    notice(
-      'wait',
-      html`There may be more. <a href="${pathOn(next, query.kind)}">Continue the search</a>`,
-    );
+    continuation(pathOn(next, query.kind));
   const moreOf = (kind: keyof SearchResult): Content => {
     const from = isOfDays && nextOf.get(kind);
-    const text = `More ${titleOf(kind).toLowerCase()}`;
-    return from && html`<p class="screen"><a href="${pathOn(from, kind)}">${text}</a></p>`;
+    return from && moreLink(kind, pathOn(from, kind));
   };
   return html`${isOpen && RECENT}${await results(view, found, query.text || query.amount, moreOf)}${more}`;
 }

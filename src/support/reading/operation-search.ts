@@ -138,9 +138,9 @@ function filterSql(kind: DatedKind, { amounts, about }: OperationFilter): string
 }
 
 /**
- * Returns operations created in these windows, newest first, from the id `newest` down. `nextOf` has
- * the id of the first operation of each kind that was not examined, and `next` that of all kinds,
- * or null if all were.
+ * Returns operations created in these windows, newest first, before the id `newest`. `nextOf` has
+ * the id of the last examined operation of each kind of which more may follow, and `next` the newest
+ * of these, or null if all were examined.
  */
 export async function findCreatedWithin(
   reader: Reader,
@@ -152,22 +152,22 @@ export async function findCreatedWithin(
   const end = newest ?? firstIdAt(Math.max(...windows.map(({ to }) => to)) + 1);
   const nextOf = new Map<string, Uuid>();
   const found = await findEach(filter.kinds ?? EXAMINED_KINDS, async (table, kind) => {
-    const fromEnd = `t.id<=${uuid.literal(end)}`;
+    const fromEnd = `t.id<${uuid.literal(end)}`;
     const before = kind === 'payouts' ? PAYOUT_IDS_BEFORE_MS : 0;
     const toOldest = `t.id>=${uuid.literal(firstIdAt(oldest - before))}`;
     const [last] = await reader.query(
       `SELECT id FROM ${table.name} t FORCE INDEX (PRIMARY) WHERE ${fromEnd} AND ${toOldest}
-       ORDER BY id DESC LIMIT 1 OFFSET ${MAX_EXAMINED}`,
+       ORDER BY id DESC LIMIT 1 OFFSET ${MAX_EXAMINED - 1}`,
     );
     const stop = last === undefined ? null : uuid.parse(last.id);
     const rows = await reader.query(
       `SELECT ${columnList(table, 't')} FROM ${table.name} t FORCE INDEX (PRIMARY)
        STRAIGHT_JOIN tenants o ON o.id=t.tenant_id
-       WHERE ${fromEnd} AND ${stop === null ? toOldest : `t.id>${uuid.literal(stop)}`}
+       WHERE ${fromEnd} AND ${stop === null ? toOldest : `t.id>=${uuid.literal(stop)}`}
        AND (${windows.map((window) => withinSql(kind, window)).join(' OR ')})${filterSql(kind, filter)} ORDER BY t.id DESC LIMIT ${MAX_FOUND + 1}`,
     );
     const items = rows.map((row) => parseRow(table, row));
-    const next = items[MAX_FOUND]?.id ?? stop;
+    const next = items.length > MAX_FOUND ? (items[MAX_FOUND - 1]?.id ?? null) : stop;
     if (next !== null) nextOf.set(kind, next);
     return items.slice(0, MAX_FOUND);
   });

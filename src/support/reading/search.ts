@@ -54,7 +54,7 @@ export const RESOURCE_PATHS: Readonly<Record<string, ResourcePath>> = {
   ResourcePath
 >;
 
-const KINDS = Object.keys(TABLES) as readonly (keyof Rows)[];
+export const KINDS = Object.keys(TABLES) as readonly (keyof Rows)[];
 export type SearchResult = { readonly [Kind in keyof Rows]: readonly Rows[Kind][] };
 const NOTHING = Object.fromEntries(KINDS.map((kind) => [kind, []])) as unknown as SearchResult;
 

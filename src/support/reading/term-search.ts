@@ -24,7 +24,7 @@ import {
   recentWindow,
   type Window,
 } from './operation-search.js';
-import { findByText, findResources, FRESH_MS, type SearchResult } from './search.js';
+import { findByText, findResources, FRESH_MS, type SearchResult, TABLES } from './search.js';
 
 /** Finds people and operations by their words, amounts and phones, in any order, by an index. */
 
@@ -128,21 +128,33 @@ export function aboutText(text: string, ids: readonly Uuid[] = []): About {
 /** Number of resources that one search examines. */
 const MAX_EXAMINED = 300;
 
+/** The part of a search that follows an earlier page. */
+interface LaterPart {
+  /** Id of the last result of the earlier page. */
+  readonly before: Uuid;
+  /** The only kind of results. Undefined means any. */
+  readonly kind?: keyof SearchResult | undefined;
+}
+
 /**
  * Finds resources of these windows, or of all time for null. Some of the words may be in the name
- * of an account whose operation has the others and the amount.
+ * of an account whose operation has the others and the amount. `next` is the last id that was
+ * examined, or null if all were.
  */
 export async function findByWords(
   reader: Reader,
   { words, amounts, asset }: SearchTerms,
   windows: readonly Window[] | null,
-): Promise<SearchResult> {
-  const range = windows && {
-    from: firstIdAt(Math.min(...windows.map(({ from }) => from))),
-    to: firstIdAt(Math.max(...windows.map(({ to }) => to)) + 1),
+  later: LaterPart | null = null,
+): Promise<{ readonly found: SearchResult; readonly next: Uuid | null }> {
+  const kind = later?.kind;
+  const range = (windows ?? later) && {
+    from: firstIdAt(windows === null ? 0 : Math.min(...windows.map(({ from }) => from))),
+    to: later?.before ?? firstIdAt(Math.max(...(windows ?? []).map(({ to }) => to)) + 1),
   };
+  const table = kind === undefined ? {} : { table: TABLES[kind] };
   const [ids, ofPeople] = await Promise.all([
-    findByTerms(reader, [...amounts, ...words], MAX_EXAMINED, { range }),
+    findByTerms(reader, [...amounts, ...words], MAX_EXAMINED, { range, ...table }),
     amounts.length === 0 && words.length > 1 ? findByNames(reader, words, range) : [],
   ]);
   const sums = [...amounts, ...words].filter((term) => term.some((one) => one.startsWith('$')));
@@ -164,6 +176,7 @@ export async function findByWords(
     having.every((found) => idsOf(row).some((id) => found.includes(id))),
   );
   const zoneOf = new Map(zones.map(({ id, timeZone }) => [id, timeZone]));
+  const next = ids.length < MAX_EXAMINED ? null : (ids.at(-1) ?? null);
   const isWanted = ({ id, createdAt, tenantId, asset: of }: SearchedRow): boolean =>
     (asset === null || of === asset) &&
     (windows ?? [null]).some(
@@ -174,11 +187,14 @@ export async function findByWords(
           (window.timeZone === null || window.timeZone === zoneOf.get(tenantId ?? id))),
     );
   const found = await findResources(reader, [...ids, ...ofPeople, ...ofNamed.map(({ id }) => id)]);
-  const wanted = Object.entries(found).map(([kind, all]) => [
-    kind,
-    (all as readonly SearchedRow[]).filter(isWanted),
+  const isExamined = ({ id }: SearchedRow): boolean => next === null || id >= next;
+  const wanted = Object.entries(found).map(([of, all]) => [
+    of,
+    (kind ?? of) === of
+      ? (all as readonly SearchedRow[]).filter((row) => isExamined(row) && isWanted(row))
+      : [],
   ]);
-  return Object.fromEntries(wanted);
+  return { found: Object.fromEntries(wanted) as SearchResult, next };
 }
 
 /** Returns the newest accounts that have all words of the text in their names, or as the end of a phone. */
@@ -188,21 +204,26 @@ export function findAccountsNamed(reader: Reader, text: string): Promise<readonl
 }
 
 /**
- * Returns the newest resources that a text finds in any way, and those among them that it names
- * exactly. The indexes have no words of the last minutes, of which all operations are searched.
+ * Returns the newest resources that a text finds in any way: those that it names exactly, which a
+ * later part omits, and those that have its words, of which `isCut` tells whether more are recent.
+ * The indexes have no words of the last minutes, of which all operations are searched.
  */
 export async function findAnywhere(
   reader: Reader,
   text: string,
   now: Instant,
-): Promise<{ readonly exact: SearchResult; readonly found: SearchResult }> {
-  const fresh = { amounts: null, about: aboutText(text), kinds: DATED_KINDS };
+  later: LaterPart | null = null,
+) {
+  const kinds = DATED_KINDS.filter((one) => one === (later?.kind ?? one));
+  const fresh = { amounts: null, about: aboutText(text), kinds };
   const [exact, byWords, recent] = await Promise.all([
-    findByText(reader, text, now),
-    findByWords(reader, termsOf(text), null),
-    findCreatedWithin(reader, [recentWindow(now, FRESH_MS)], fresh),
+    later === null ? findByText(reader, text, now) : findResources(reader, []),
+    findByWords(reader, termsOf(text), null, later),
+    findCreatedWithin(reader, [recentWindow(now, FRESH_MS)], fresh, later?.before),
   ]);
-  return { exact, found: mergeResults(mergeResults(exact, byWords), recent.found) };
+  const named = mergeResults(byWords.found, recent.found);
+  const isCut = (kind: string): boolean => recent.nextOf.has(kind);
+  return { exact, named, found: mergeResults(exact, named), next: byWords.next, isCut };
 }
 
 interface SearchedRow {
