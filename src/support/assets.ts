@@ -97,7 +97,8 @@ th .amount { font-weight: 600; }
 .chart.moved { fill: var(--link); }
 .chart.pending { fill: var(--on-wait); }
 .chart.failed { fill: var(--on-bad); }
-code { font: 0.75rem/1.4 ui-monospace, 'Liberation Mono', monospace; }
+code, pre { font: 0.75rem/1.4 ui-monospace, 'Liberation Mono', monospace; }
+pre { margin: 0.5rem 0; white-space: pre-wrap; overflow-wrap: anywhere; }
 code.id { user-select: all; }
 ol.story > li { position: relative; border-left: 2px solid var(--line); padding: 0 0 0.9rem 1.1rem; }
 ol.story > li::before {
@@ -143,7 +144,7 @@ summary::-webkit-details-marker { display: none; }
 details.go:not([open]) { background: var(--act); border-color: var(--act); color: var(--on-act); }
 details:not([open]) { border-color: var(--field); color: var(--link); }
 details.stop:not([open]) { border-color: var(--stop); color: var(--stop); }
-details > form, details > p { margin: 0; padding: 0 1rem 1rem; }
+details > :is(form, p, pre) { margin: 0; padding: 0 1rem 1rem; }
 footer { display: none; padding-bottom: 1.5rem; }
 @media (hover: hover) {
   .scripted footer { display: block; }

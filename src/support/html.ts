@@ -71,9 +71,9 @@ export function element(name: string, attributes: Attributes, content: Content =
     return value === true ? ` ${attribute}` : ` ${attribute}="${render(value, 'attribute')}"`;
   });
   const context = ONLY_TEXT.includes(name) ? 'attribute' : 'text';
-  // Only a text area shows line breaks.
+  // All other elements show line breaks as spaces.
   const shown =
-    name === 'textarea' && typeof content === 'string'
+    (name === 'textarea' || name === 'pre') && typeof content === 'string'
       ? content.split('\n').map((line) => render(line, context))
       : [render(content, context)];
   const inside = name === 'input' || name === 'link' ? '' : `${shown.join('\n')}</${name}>`;

@@ -54,8 +54,17 @@ describe('the webhooks of a transfer at the support desk', () => {
     const { id, event, eventId } = await transferred([url]);
     await set(url, read);
     const form = { ...(await maria.form(event, 'resend')), reason: 'Asked for in ticket 118' };
-    for (const _ of [1, 2]) {
-      assert.equal((await maria.post(`${event}/resend`, form)).status, 303);
+    for (const state of ['pending', 'failed']) {
+      const { status, headers } = await maria.post(`${event}/resend`, form);
+      assert.equal(status, 303);
+      const { text: shown } = await maria.get(headers.get('location') ?? '');
+      assert.match(
+        shown,
+        new RegExp(
+          `is being sent again.*<dt>Sent again</dt><dd><time.*<dt>Outcome so far</dt><dd><p><span class="tag \\w+">${state}</span> ${url}</p></dd>`,
+          's',
+        ),
+      );
       await db.sql(
         `UPDATE webhook_deliveries SET state='failed', next_attempt_at=NULL, finished_at=NOW(3) WHERE event_id=${idLiteral(eventId)}`,
       );
@@ -72,6 +81,20 @@ describe('the webhooks of a transfer at the support desk', () => {
       lines.map((line) => [line.action, line.actorClaimed, parseDetails(line)]),
       [['webhook.redeliver', 'maria', { reason: 'Asked for in ticket 118' }]],
     );
+  });
+
+  it('the page of an event shows the payload that webhooks carry, to the byte and with line breaks', async () => {
+    const { event, eventId } = await transferred(['https://payload.example/']);
+    const [row] = await db.sql(`SELECT body FROM events WHERE id=${idLiteral(eventId)}`);
+    const body = text(row?.body);
+    const { text: page } = await maria.get(event);
+    const [pretty = '', sent = ''] = Array.from(
+      page.matchAll(/<pre[^>]*>([^<]*)<\/pre>/g),
+      ([, shown = '']) => shown.replaceAll('&quot;', '"').replaceAll('&#39;', "'"),
+    );
+    assert.equal(sent, body);
+    assert.equal(pretty, JSON.stringify(JSON.parse(body), null, 2));
+    assert(page.includes(`As it is sent: ${Buffer.byteLength(body)} bytes`), page);
   });
 
   it('an event to whose type no endpoint can subscribe is not offered to be sent again', async () => {

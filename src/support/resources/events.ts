@@ -1,10 +1,12 @@
+import { counted } from '../../core/collections.js';
 import { type EventRow, events, isSubscribable } from '../../db/entities/events.js';
 import { redeliverByStaff } from '../../webhooks/staff-actions.js';
+import { type Content, element, html } from '../html.js';
 import { deliveryRow } from '../pages/history.js';
-import { link, tableSection } from '../pages/layout.js';
-import { deliveriesOf } from '../reading/ledger.js';
+import { type Fact, link, section, tableSection, tag } from '../pages/layout.js';
+import { deliveriesOf, type DeliveryHistory } from '../reading/ledger.js';
 import { findOnly } from '../reading/search.js';
-import type { ResourceKind } from './resource-kind.js';
+import type { PageContext, ResourceKind } from './resource-kind.js';
 
 /** An event of a tenant's log, with its deliveries to each endpoint. */
 export const eventKind: ResourceKind<EventRow> = {
@@ -17,7 +19,7 @@ export const eventKind: ResourceKind<EventRow> = {
       label: 'Resend this event',
       explanation:
         'Sends it again, with the same id, to each enabled endpoint that is subscribed to its type. An endpoint that has not come to it yet is left out. One that is still retrying it may get it twice, with the same id.',
-      done: 'It is being sent again. Reload the page to see the result.',
+      done: 'It is being sent again. The outcome so far is below; reload the page for the latest.',
       isOffered: ({ type }) => isSubscribable(type),
       run: (deps, { id }, { by, reason, actionId }) =>
         redeliverByStaff(deps, id, by, { reason }, actionId),
@@ -41,10 +43,48 @@ export const eventKind: ResourceKind<EventRow> = {
         ['About', about && link(...about, 'its resource')],
         tenant,
         ['Recorded', time(createdAt)],
+        ...resentFacts(deliveries, time),
       ],
       beforeLists: tableSection('deliveries', 'Webhook deliveries', deliveries, (one) =>
         deliveryRow(one, context),
       ),
+      afterLists: payloadSection(event),
     };
   },
 };
+
+/** Shows when the event was last sent again, and the state of each delivery since. */
+function resentFacts(
+  deliveries: readonly DeliveryHistory[],
+  time: PageContext['time'],
+): readonly Fact[] {
+  const resent = deliveries.filter(({ delivery: { cause } }) => cause === 'redeliver');
+  const times = resent.map(({ delivery }) => delivery.createdAt).sort((one, other) => one - other);
+  const last = times.at(-1) ?? null;
+  const newest = resent.filter(({ delivery }) => delivery.createdAt === last);
+  return [
+    ['Sent again', time(last)],
+    [
+      'Outcome so far',
+      newest.length > 0 &&
+        newest.map(({ url, delivery }) => html`<p>${tag(delivery.state)} ${url}</p>`),
+    ],
+  ];
+}
+
+/** Shows the body of the event, which webhooks and the event log carry unchanged. */
+function payloadSection({ body }: EventRow): Content {
+  const lines = JSON.stringify(JSON.parse(body), null, 2);
+  const size = counted(Buffer.byteLength(body), 'byte');
+  return section(
+    'payload',
+    'Payload',
+    html`<div>
+      ${element('pre', { class: 'card' }, lines)}
+      <details>
+        <summary>As it is sent: ${size}</summary>
+        ${element('pre', {}, body)}
+      </details>
+    </div>`,
+  );
+}
