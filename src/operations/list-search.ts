@@ -17,6 +17,8 @@ interface Search extends Pick<OperationFilter, 'status' | 'from' | 'to'> {
   readonly tenantId: Uuid;
   /** Null for any amount. */
   readonly amounts: readonly AmountRange[] | null;
+  /** Whether a rejected transfer was canceled; undefined for both. */
+  readonly isCanceled?: boolean | undefined;
   /** Parts of words of the operation's texts, or of the payer's or recipient's name; '' for any. */
   readonly text: string;
 }
@@ -55,10 +57,12 @@ export function searchNewest<Row extends AccountOperation>(
   before: TimePosition | null,
   limit: number,
 ): Promise<Page<Row>> {
-  const { tenantId, status, from, to, amounts, text } = filter;
+  const { tenantId, status, from, to, amounts, isCanceled, text } = filter;
   const { table, amountColumn = 'raw' } = list;
   const filters = equalFilters(list, { tenantId, status });
   if (amounts !== null) filters.push(amountsSql('l.asset', `l.${amountColumn}`, amounts));
+  if (isCanceled !== undefined)
+    filters.push(`${isCanceled ? '' : 'NOT '}l.rejection_code<=>'canceled'`);
   filters.push(...wordFilters(table, 'l', text));
   const rows = chooseIndex(list, { status, from, to }, tenantId);
   return readVisible(reader, { ...rows, filters, examined: MAX_SEARCHED }, before, limit);

@@ -168,6 +168,31 @@ describe('the lists of the support desk', () => {
       assert.match((await maria.get(`${path}?${query}`)).text, fault);
   });
 
+  it('a canceled transfer has a status of its own, by which transfers can be restricted', async () => {
+    const [canceled, rejected] = [await own.createPending(), await own.createPending()];
+    const ids = [text(canceled.id), text(rejected.id)];
+    answered(await own.act('cancel', canceled.id, 'creator'), 200);
+    answered(await own.act('reject', rejected.id, 'approver'), 200);
+    const path = `/tenants/${own.bank.tenant.tenant.id}/transfers`;
+    assert.deepEqual(await shown(path, { status: 'canceled' }, ids), ids.slice(0, 1));
+    assert.deepEqual(await shown(path, { status: 'rejected' }, ids), ids.slice(1));
+    assert.deepEqual(await shown(path, {}, ids), ids);
+    for (const [id, mark] of [
+      [ids[0], '<span class="tag none">canceled</span>'],
+      [ids[1], '<span class="tag bad">rejected</span>'],
+    ] as const) {
+      const { text: page } = await maria.get(`/transfers/${id}`);
+      assert(page.includes(mark), page);
+      // The event of both is transfer.rejected.
+      const timeline = page.slice(
+        page.indexOf('id="story"'),
+        page.indexOf('</section>', page.indexOf('id="story"')),
+      );
+      assert.equal(/>Canceled</.test(timeline), id === ids[0], timeline);
+      assert.equal(/>Rejected</.test(timeline), id === ids[1], timeline);
+    }
+  });
+
   it('the movements of an account can be restricted by amount, days, and a part of a description or name', async () => {
     const to = await own.account({ name: 'Íngrid Sosa', type: 'person' });
     const [first, other] = ['Cena de Año', 'Otra cosa'];

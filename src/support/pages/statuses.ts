@@ -34,9 +34,14 @@ export function batchStatus(batch: Batch): Content {
   return [tag(batch.status), isPaused(batch) ? html` ${tag('paused')}` : ''];
 }
 
+export const CANCELED = 'canceled';
+
 export function operationStatus(operation: Transfer | Payout): Content {
+  const { status, rejectionCode } = operation;
   const isStuck = 'stuckSince' in operation && operation.stuckSince !== null;
-  return [tag(operation.status), isStuck ? html` ${tag('stuck')}` : ''];
+  // A canceled transfer is `rejected` with this code.
+  const isCanceled = status === 'rejected' && rejectionCode === CANCELED;
+  return [tag(status, isCanceled ? CANCELED : status), isStuck ? html` ${tag('stuck')}` : ''];
 }
 
 export function endpointStatus({ status, pausedAt, failingSince }: WebhookEndpoint): Content {

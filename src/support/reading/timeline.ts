@@ -73,10 +73,11 @@ export async function readHistory(
     ...lines,
     ...[...auditRows.reverse(), ...resent].map((row) => actionLine(row, people, timeZone)),
   ];
-  // An event that an action caused has the same word as the action.
+  // An event that an action caused has the same word as the action, except that of a canceled transfer.
+  const words = actions.flatMap(({ what }) => (what === 'Canceled' ? [what, 'Rejected'] : [what]));
   const otherEvents = events
     .map(({ createdAt, type }) => line(createdAt, sentenceCase(type.replace(/^.*\./, ''))))
-    .filter(({ what }) => !actions.some((one) => one.what === what));
+    .filter(({ what }) => !words.includes(what));
   const timeline = [...actions, ...otherEvents].sort((one, other) => one.at - other.at);
   const notes = rows.filter(({ action }) => action === REMARKS.note);
   const taker = takerOf(rows, now);

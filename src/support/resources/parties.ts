@@ -39,6 +39,7 @@ import {
 } from '../pages/layout.js';
 import { parsePosition } from '../pages/position.js';
 import { listRows, tableOf } from '../pages/rows.js';
+import { CANCELED } from '../pages/statuses.js';
 import { totalsSection } from '../pages/tenants.js';
 import { movementText } from '../reading/ledger.js';
 import { inWords } from '../reading/payouts.js';
@@ -191,7 +192,8 @@ function operationsOf<K extends OperationKind>(
   name: K,
   list: Pick<OperationList<Rows[K] & AccountOperation>, 'table' | 'statuses' | 'amountColumn'>,
 ): ListOfResource<Tenant> {
-  const { statuses } = list;
+  const isOfTransfers = name === 'transfers';
+  const statuses = isOfTransfers ? [...list.statuses, CANCELED] : list.statuses;
   const status = { name: 'status', label: 'Status', choices: statuses };
   return {
     name,
@@ -202,7 +204,12 @@ function operationsOf<K extends OperationKind>(
       const status = statuses.find((one) => one === filter.status);
       if (status === undefined && (filter.status ?? '') !== '')
         return { ...NO_ROWS, fault: `"${filter.status}" is not a status.` };
-      const search = { ...ranges, tenantId, status, text: filter.text ?? '' };
+      const isCanceled = status === CANCELED;
+      const search = {
+        ...{ ...ranges, tenantId, text: filter.text ?? '' },
+        status: isOfTransfers && isCanceled ? 'rejected' : status,
+        ...(isOfTransfers && (isCanceled || status === 'rejected') && { isCanceled }),
+      };
       const position = parsePosition(after);
       const { items, next } = await searchNewest(list, context.reader, search, position, limit);
       return listRows(context, name, items, next, { without: 'Tenant' });
