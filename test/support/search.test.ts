@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { instant, localTime } from '../../src/core/instant.js';
-import { answered, idLiteral, type Json, LEAST, text } from '../helpers/bank.js';
+import { answered, idLiteral, type Json, LEAST, text, walk } from '../helpers/bank.js';
 import { openGuarded } from '../helpers/guarded.js';
 import { assertLedgerSound } from '../helpers/world.js';
-import { HOLDER, openPayoutBank, payoutBody } from '../payouts/support.js';
+import { SupplierBatches } from '../batches/payout-support.js';
+import { accountNumber, HOLDER, openPayoutBank, payoutBody } from '../payouts/support.js';
 import { openDesk } from './desk.js';
 
-const { db, api, maria } = await openDesk();
+const { db, api, desk, maria } = await openDesk();
 const own = await openGuarded(api);
 
 describe('the search of the support desk', () => {
@@ -31,6 +32,27 @@ describe('the search of the support desk', () => {
     for (const { text: page } of pages) assert.match(page, /Bre-B phone \*{4}2233|\/payouts\//);
     assert.match(pages[0]?.text ?? '', /Bre-B phone \*{4}2233/);
     for (const { text: page } of pages) assert(!page.includes('3001112233'));
+  });
+
+  it('a payout, a row of its batch and the result of an approval name the recipient with the end of the account number', async () => {
+    const batches = await SupplierBatches.open(api);
+    const { id } = await batches.ended({});
+    const [payout] = await walk(batches.own.bank, `/v1/payouts?batch=${id}`);
+    const paying = await openPayoutBank(api);
+    await paying.guard();
+    const page = `/payouts/${await paying.createPending()}`;
+    const code = await desk.freshCode(maria.person);
+    const { headers } = await maria.act(page, 'approve', { reason: 'Asked for', code });
+    const done = headers.get('location') ?? '';
+    const recipient = `${HOLDER}, CO 0007 ****${accountNumber().slice(-4)}`;
+    for (const [path, shown] of [
+      [`/payout_batches/${id}/rows`, recipient],
+      [`/payouts/${text(payout?.id)}`, recipient],
+      [done, `goes to ${recipient}, and its rail reports`],
+    ] as const) {
+      const { text: seen } = await maria.get(path);
+      assert(seen.includes(shown) && !seen.includes(accountNumber()), `${path} ${seen}`);
+    }
   });
 
   it('a search finds resources by id, event, key, alias, amount and day, and requests by their time', async () => {
@@ -57,7 +79,9 @@ describe('the search of the support desk', () => {
     );
     const { text: shown } = await maria.get(`/transfers/${id}`);
     assert.match(shown, new RegExp(`Metadata.*invoice: ${value}.*raw: x&lt;b&gt;`, 's'));
-    assert((await found({ text: '$customer' })).includes(`href="/accounts/${account.id}"`));
+    for (const alias of ['$customer', 'customer', 'Customer'])
+      assert((await found({ text: alias })).includes(`href="/accounts/${account.id}"`), alias);
+    assert(!(await found({ text: 'custome' })).includes(`href="/accounts/${account.id}"`));
     assert(!(await found({ day, amount: '12345.68', asset: 'COPM' })).includes(id));
     const request =
       answered(await own.bank.get(`/v1/transfers/${id}`), 200).headers.get('svc-request-id') ?? '';

@@ -19,7 +19,7 @@ import {
   retryNow,
 } from '../../webhooks/staff-actions.js';
 import type { DeskDeps } from '../desk.js';
-import { recipientText } from '../../payouts/rules.js';
+import { destinationText } from '../../payouts/rules.js';
 import { inWords, moneyText, sentence } from '../reading/payouts.js';
 import type { Names } from '../reading/transfers.js';
 import type { DeskAction } from './action.js';
@@ -63,7 +63,7 @@ function doneText(action: ApprovalAction, row: Transfer | Payout, names: Names):
   if (!('holderName' in row))
     return sentence(`Approved. ${sum} moved to ${names.account(row.destinationAccountId)}`);
   const paid = moneyText(row, source);
-  return `Approved. ${paid ?? `${sum} goes to ${recipientText(row)}, and its rail reports when it is paid.`}`;
+  return `Approved. ${paid ?? `${sum} goes to ${destinationText(row)}, and its rail reports when it is paid.`}`;
 }
 
 /** Returns the actions on a resource that waits. `rowOf` returns its row from the page's data. */

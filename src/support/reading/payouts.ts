@@ -3,7 +3,7 @@ import { formatAmount } from '../../core/amount.js';
 import { type Instant, toRfc3339 } from '../../core/instant.js';
 import { counted } from '../../core/collections.js';
 import type { Payout, PayoutRailEvent, PayoutResolution } from '../../db/entities/payouts.js';
-import { isUnfinished, recipientText } from '../../payouts/rules.js';
+import { destinationText, isUnfinished } from '../../payouts/rules.js';
 
 /** Returns the reason why a payout is stuck, as text. Returns null if it is not stuck. */
 export function stuckText({
@@ -60,7 +60,8 @@ export function payoutWaitsFor(payout: Payout, now: Instant): string {
 /** Returns where the money of a payout that has ended is. Returns null for another one. */
 export function moneyText(payout: Payout, source: string): string | null {
   const sum = formatAmount(payout);
-  if (payout.status === 'completed') return sentence(`${sum} was paid to ${recipientText(payout)}`);
+  if (payout.status === 'completed')
+    return sentence(`${sum} was paid to ${destinationText(payout)}`);
   return isUnfinished(payout) ? null : sentence(`${sum} went back to ${source}`);
 }
 

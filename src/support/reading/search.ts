@@ -194,9 +194,14 @@ export async function findByText(
     const found = await findResources(reader, await idsAbout(reader, id));
     if (countFound(found) > 0) return found;
   }
-  const exactly = [idsNamed, idsOfKey, idsLabelled].map((find) => find(reader, text));
-  const exact = await findResources(reader, (await Promise.all(exactly)).flat());
-  if (countFound(exact) > 0 || text.length < MIN_BEGINNING || id !== null) return exact;
+  const [ofAlias, ...exactly] = await Promise.all([
+    // People leave the sign out. An amount is not an alias.
+    /[a-z]/i.test(text) ? idsNamed(reader, `$${text}`) : [],
+    ...[idsNamed, idsOfKey, idsLabelled].map((find) => find(reader, text)),
+  ]);
+  const exact = await findResources(reader, exactly.flat());
+  if (countFound(exact) > 0 || text.length < MIN_BEGINNING || id !== null)
+    return ofAlias.length === 0 ? exact : findResources(reader, [...exactly.flat(), ...ofAlias]);
   const byIdBeginning = await findByIdBeginning(reader, text);
   if (countFound(byIdBeginning) > 0) return byIdBeginning;
   const [namedLike, referencedLike] = await Promise.all([
@@ -204,7 +209,7 @@ export async function findByText(
     idsReferencedLike(reader, text),
   ]);
   const about = await Promise.all(referencedLike.map((one) => idsAbout(reader, one)));
-  return findResources(reader, [...namedLike, ...about.flat()]);
+  return findResources(reader, [...ofAlias, ...namedLike, ...about.flat()]);
 }
 
 const TENANTS_PER_STATEMENT = 100;

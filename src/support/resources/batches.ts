@@ -1,4 +1,5 @@
 import { readEarlierPayments } from '../../batches/earlier-payments.js';
+import { destinationOf } from '../../batches/kinds/payout.js';
 import { type PayoutCounts, readPayoutCounts } from '../../batches/payout-counts.js';
 import { readBatchRows, readProblemCodes, readProblems } from '../../batches/read-batches.js';
 import {
@@ -20,6 +21,7 @@ import {
   type BatchRow,
 } from '../../db/entities/batches.js';
 import { type Payout, payouts } from '../../db/entities/payouts.js';
+import { destinationText } from '../../payouts/rules.js';
 import { WORKFLOW_ID_OF } from '../../temporal/contracts.js';
 import { batchActions } from '../actions/controls.js';
 import { noSuchPage } from '../desk.js';
@@ -145,6 +147,7 @@ function rowOf(
   { time }: PageContext,
 ): Row {
   const { number, recipient, raw, feeRaw, paymentId: id } = row;
+  const to = { holderName: recipient, keyType: null, keyEnd: null };
   const payout = id === null ? undefined : made.get(id);
   const sum = (part: bigint): Content => asset !== null && money({ raw: part, asset });
   return [
@@ -152,7 +155,11 @@ function rowOf(
       'Row',
       numbered(number, id === null ? undefined : link(PAYMENT_PATHS[kind], id, `Row ${number}`)),
     ],
-    ['Recipient', recipient, 'party'],
+    [
+      'Recipient',
+      kind === 'bonus' ? recipient : destinationText({ ...destinationOf(row), ...to }),
+      'party',
+    ],
     ['Amount', sum(raw), 'number'],
     ['Fee', feeRaw > 0n && sum(feeRaw), 'number'],
     ['Description', row.description],
