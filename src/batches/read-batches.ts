@@ -16,24 +16,31 @@ import {
 } from '../db/entities/batches.js';
 import { balances } from '../db/entities/ledger.js';
 import { accounts } from '../db/entities/parties.js';
-import { filterWords, likeSql, literal } from '../db/statements.js';
+import { literal, wordsSql } from '../db/statements.js';
 import { type BatchReview, batchType, isAccepted } from './rules.js';
 
 const BEFORE_ALL = { number: -1, ordinal: -1 };
 
-/** Returns the next problems of a file in order, first those of the whole file (row 0). */
+/**
+ * Returns the next problems of a file in order, first those of the whole file (row 0). `text` has
+ * parts of words of the problem, its column and its value.
+ */
 export function readProblems(
   reader: Reader,
   batchId: Uuid,
   limit: number,
   last: Pick<BatchProblem, 'number' | 'ordinal'> = BEFORE_ALL,
-  code?: string,
+  { code = '', text = '' }: { readonly code?: string; readonly text?: string } = {},
 ): Promise<readonly BatchProblem[]> {
-  const ofCode = code === undefined ? '' : ` AND code=${literal(batchProblems, 'code', code)}`;
+  const filters = [
+    `batch_id=${uuid.literal(batchId)}`,
+    ...(code === '' ? [] : [`code=${literal(batchProblems, 'code', code)}`]),
+    ...wordsSql("CONCAT_WS(' ', message, field, value)", text),
+  ];
   return reader.list(
     batchProblems,
     `FORCE INDEX (PRIMARY)
-     WHERE batch_id=${uuid.literal(batchId)}${ofCode} AND number>=${last.number}
+     WHERE ${filters.join(' AND ')} AND number>=${last.number}
        AND (number>${last.number} OR ordinal>${last.ordinal})
      ORDER BY number, ordinal LIMIT ${limit}`,
   );
@@ -117,13 +124,12 @@ export async function readBatchRows(
   const inStatus =
     status === undefined ? '' : ` AND status=${literal(batchRows, 'status', status)}`;
   const isUntil = until === undefined ? '' : ` AND number<=${Math.trunc(until)}`;
-  const withText = filterWords(text)
-    .map((word) => ` AND ${likeSql("CONCAT_WS(' ', recipient, reference)", '%', word)}`)
-    .join('');
+  const withText = wordsSql("CONCAT_WS(' ', recipient, reference)", text);
   return reader.list(
     batchRows,
     `FORCE INDEX (${status === undefined || text !== '' ? 'PRIMARY' : 'status'})
-     WHERE batch_id=${literal(batchRows, 'batchId', batch.id)}${inStatus} AND number>${Math.trunc(after)}${isUntil}${withText}
+     WHERE batch_id=${literal(batchRows, 'batchId', batch.id)}${inStatus}
+     AND ${[`number>${Math.trunc(after)}`, ...withText].join(' AND ')}${isUntil}
      ORDER BY number LIMIT ${Math.trunc(limit)}`,
   );
 }

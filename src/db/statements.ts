@@ -164,6 +164,11 @@ export function filterWords(text: string): readonly string[] {
   return text.split(/\s+/).filter((word) => word !== '');
 }
 
+/** Returns SQL conditions: the text has each of these words as a part. */
+export function wordsSql(textSql: string, words: string): readonly string[] {
+  return filterWords(words).map((word) => likeSql(textSql, '%', word));
+}
+
 /** Returns a pattern for `LIKE` that matches what follows `before` and begins with the text. */
 export function patternSql(before: '' | '%' | '% ', text: string): string {
   return string.literal(`${before}${text.replace(/[\\%_]/g, '\\$&')}%`);

@@ -122,6 +122,14 @@ describe("a batch's page at the support desk", () => {
     assert.deepEqual(await shown(next), rows(27, 31));
     assert.deepEqual(await shown(`${problems}?code=not_found`), rows(2, 26));
     assert.deepEqual(await shown(`${problems}?code=no_rows`), []);
+    for (const [words, found] of [
+      ['NOBODY%20recip', rows(2, 26)],
+      ['nobody&row=30', rows(30, 31)],
+      ['nobody&code=no_rows', []],
+      ['somebody', []],
+      ['%25', []],
+    ] as const)
+      assert.deepEqual(await shown(`${problems}?text=${words}`), found, words);
     const { text: filtered } = await visitor.get(problems);
     const codes = filtered.matchAll(/<option value="([^"]*)"/g);
     assert.deepEqual(

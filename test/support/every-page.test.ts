@@ -308,7 +308,7 @@ describe('every page of the support desk', () => {
     await copy('entries', newest, ids, { id: 'copy.id', raw: '5', seq: 'copy.n+1000' });
     for (const [path, query, rest] of [
       [`/tenants/${tenantId}/transfers`, 'text=c%26d', lists.transfers.first],
-      [`/accounts/${account}/movements`, 'amount=10000000', 'pay-in'],
+      [`/accounts/${account}/movements`, 'amount=10000000', '>pay-in</th>'],
     ] as const) {
       const first = await page(`${path}?${query}`);
       assert.match(first.text, /Only a part of the list was searched/);

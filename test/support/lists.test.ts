@@ -195,11 +195,12 @@ describe('the lists of the support desk', () => {
 
   it('the movements of an account can be restricted by amount, days, and a part of a description or name', async () => {
     const to = await own.account({ name: 'Íngrid Sosa', type: 'person' });
+    const PAY_IN = '>pay-in</th>';
     const [first, other] = ['Cena de Año', 'Otra cosa'];
     answered(await own.send({ raw: 133_300n, description: first, to }), 201);
     answered(await own.send({ raw: 133_400n, description: other }), 201);
     const listed = async (query: Query): Promise<string[]> =>
-      shown(`/accounts/${own.guarded.id}/movements`, query, [first, other, 'pay-in']);
+      shown(`/accounts/${own.guarded.id}/movements`, query, [first, other, PAY_IN]);
     for (const query of [
       ...[
         { amount: '1.333' },
@@ -211,8 +212,19 @@ describe('the lists of the support desk', () => {
       { text: 'ingrid', amount: '1 333', day: today, until: today },
     ])
       assert.deepEqual(await listed(query), [first], JSON.stringify(query));
-    assert.deepEqual(await listed({ day: today }), [first, other, 'pay-in']);
-    assert.deepEqual(await listed({ asset: 'DUSD' }), ['pay-in']);
+    assert.deepEqual(await listed({ day: today }), [first, other, PAY_IN]);
+    for (const [query, found] of [
+      [{ direction: 'out' }, [first, other]],
+      [{ direction: 'in' }, [PAY_IN]],
+      [{ kind: 'transfer' }, [first, other]],
+      [{ kind: 'payin', direction: 'in' }, [PAY_IN]],
+      [{ kind: 'transfer', text: 'cena' }, [first]],
+      [{ kind: 'payin', direction: 'out' }, []],
+      [{ kind: 'transfer', direction: 'in' }, []],
+      [{ kind: 'x' }, []],
+    ] as const)
+      assert.deepEqual(await listed(query), found, JSON.stringify(query));
+    assert.deepEqual(await listed({ asset: 'DUSD' }), [PAY_IN]);
     const rowOf = async (account: string): Promise<string> => {
       const { text: page } = await maria.get(`/accounts/${account}/movements?amount=1,333`);
       return (page.split('<tr>')[2] ?? '').replace(/<[^>]*>/g, ' ').replace(/\s+/g, ' ');

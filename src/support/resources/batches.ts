@@ -61,6 +61,7 @@ function numbersOf(position: string): readonly number[] {
 }
 
 const CODE: ListField = { name: 'code', label: 'Code' };
+const WORDS: ListField = { name: 'text', label: 'Part of the problem or value' };
 const FROM_ROW: ListField = { name: 'row', label: 'From row', type: 'number' };
 
 function firstRow({ row = '' }: ListFilter): number {
@@ -69,16 +70,17 @@ function firstRow({ row = '' }: ListFilter): number {
 
 const PROBLEMS: ListOfResource<Batch> = {
   name: 'problems',
-  fields: [CODE, FROM_ROW],
+  fields: [CODE, WORDS, FROM_ROW],
   fieldsOf: async (reader, batch) => [
     { ...CODE, choices: await readProblemCodes(reader, batch) },
+    WORDS,
     FROM_ROW,
   ],
   beginning: () => ({ heading: 'Problems of the file', filter: {} }),
   async read({ id }, { reader }, after, limit, filter) {
     const [number = 0, ordinal = 0] = numbersOf(after);
     const last = after === '' ? { number: firstRow(filter), ordinal: -1 } : { number, ordinal };
-    const found = await readProblems(reader, id, limit + 1, last, filter.code || undefined);
+    const found = await readProblems(reader, id, limit + 1, last, filter);
     const items = found.slice(0, limit);
     const end = found.length > limit ? items.at(-1) : undefined;
     const rows = items.map((problem): Row => [

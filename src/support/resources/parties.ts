@@ -14,7 +14,7 @@ import type { Uuid } from '../../core/ids.js';
 import { pageOf, type TimePosition } from '../../core/page.js';
 import type { Reader } from '../../db/database.js';
 import { accountLimits } from '../../db/entities/identity.js';
-import { type Hold, holds, monthTotals } from '../../db/entities/ledger.js';
+import { type Hold, holds, monthTotals, MOVEMENT_KINDS } from '../../db/entities/ledger.js';
 import { adjustments } from '../../db/entities/operations.js';
 import { type Account, accounts, type Tenant, tenants } from '../../db/entities/parties.js';
 import { webhookEndpoints } from '../../db/entities/webhooks.js';
@@ -26,7 +26,7 @@ import { ACCOUNT_ACTIONS } from '../actions/proposals.js';
 import { noSuchPage } from '../desk.js';
 import { type Content, html, withValues } from '../html.js';
 import { NO_ROWS } from '../pages/export.js';
-import { RANGE_FIELDS, rangesOf, TEXT } from '../pages/filter.js';
+import { type ListField, RANGE_FIELDS, rangesOf, TEXT } from '../pages/filter.js';
 import {
   type Fact,
   metadataFact,
@@ -48,6 +48,11 @@ import { readTotals } from '../reading/totals.js';
 import { type ListOfResource, type PageContext, type ResourceKind } from './resource-kind.js';
 
 const SHOWN_OF_ACCOUNT = 20;
+const DIRECTION: ListField = { name: 'direction', label: 'Direction', choices: ['in', 'out'] };
+const KIND: ListField = {
+  ...{ name: 'kind', label: 'Kind' },
+  choices: [...new Set(MOVEMENT_KINDS.map((kind) => kind.replace(/_(?:in|out)$/, '')))],
+};
 
 export const accountKind: ResourceKind<Account> = {
   name: 'accounts',
@@ -62,13 +67,19 @@ export const accountKind: ResourceKind<Account> = {
   lists: [
     {
       name: 'movements',
-      fields: [TEXT, ...RANGE_FIELDS],
+      fields: [DIRECTION, KIND, TEXT, ...RANGE_FIELDS],
       async read({ id }, context, after, limit, filter) {
         if (!/^[0-9]{0,18}$/.test(after)) throw noSuchPage();
         const last = after === '' ? null : BigInt(after);
         const ranges = rangesOf(filter, context.timeZone);
         if ('fault' in ranges) return { ...NO_ROWS, ...ranges };
-        const search = { ...ranges, text: filter.text ?? '' };
+        const { direction = '', kind = '', text = '' } = filter;
+        const kinds = MOVEMENT_KINDS.filter(
+          (one) => one.startsWith(kind) && one.endsWith(direction),
+        );
+        if (kinds.length === 0) return NO_ROWS;
+        const isOfAll = direction === '' && kind === '';
+        const search = { ...ranges, kinds: isOfAll ? undefined : kinds, text };
         const { items, nextBefore } = await searchMovements(
           context.reader,
           id,
