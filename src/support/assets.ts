@@ -203,7 +203,7 @@ nav.pages { display: flex; gap: 0.75rem; margin-top: 1rem; }
 }
 `;
 
-/** The only script: keyboard shortcuts, sums of selections, and buttons that copy ids. Pages work without it. */
+/** The only script: keyboard shortcuts, addresses of forms, sums of selections, and buttons that copy ids. Pages work without it. */
 const SCRIPT = `
 const keysButton = document.querySelector('footer button');
 const areKeysOff = () => localStorage.getItem('keys') === 'off';
@@ -220,18 +220,30 @@ showKeys();
 const isList = /^\\/(waiting\\/[a-z]+)?$/.test(location.pathname);
 const find = (selector) => document.querySelector(selector);
 addEventListener('keydown', (event) => {
-  const isTyping = event.target.closest('input, select, textarea') !== null;
-  if (isTyping || areKeysOff() || event.ctrlKey || event.metaKey || event.altKey) return;
+  const typedIn = event.target.closest('input, select, textarea');
+  if (event.key === 'Escape') typedIn?.blur();
+  if (typedIn !== null || areKeysOff() || event.ctrlKey || event.metaKey || event.altKey) return;
   if (event.key === 'a') {
     const form = find('details[data-key="a"]');
     if (form === null) return;
     form.open = true;
     form.querySelector('input:not([type=hidden])').focus();
-  } else if (event.key === 'n') find(isList ? 'tbody a' : '.links a[rel=next]')?.click();
-  else if (event.key === '/') find('input[type=search]')?.focus();
+  } else if (event.key === 'n') {
+    const next = find(isList ? 'tbody a' : '.links a[rel=next]');
+    next?.click();
+    if (next === null)
+      find('.links [aria-live]')?.replaceChildren('That was the last item of this list');
+  } else if (event.key === '/') find('input[type=search]')?.focus();
   else return;
   event.preventDefault();
 });
+/** An open form has an address, which leads to it again. */
+const showAddress = ({ target }) => {
+  const open = target.querySelector('form')?.getAttribute('action') ?? '';
+  const path = target.open ? open : open.replace(/\\/[a-z]+(?=\\?|$)/, '');
+  if (path !== '') history.replaceState(null, '', path);
+};
+addEventListener('toggle', showAddress, true);
 const isInUse = () =>
   document.hidden ||
   [...document.querySelectorAll('main input')].some(

@@ -57,7 +57,10 @@ export function documentOf(
         ${
           person !== null &&
           html`<footer class="soft">
-            <span>Keys: A approves or applies, N opens the next item, / searches.</span>
+            <span
+              >Keys: A approves or applies, N opens the next item, / searches, Escape leaves a
+              field.</span
+            >
             <button class="quiet" type="button"></button>
           </footer>`
         }

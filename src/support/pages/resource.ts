@@ -100,11 +100,16 @@ async function listLinks(
   const filter = await filterOf(reader, query);
   const next = 'fault' in filter ? null : await nextWaiting(reader, kind, id, filter);
   const follow = place === null ? '' : itemQuery(kind, query);
+  const isOfList = place !== null || !hasLeftList;
+  const isLast = !('fault' in filter) && next?.isAfterLast !== false;
+  const [rel, text] = isLast ? ['first', 'Back to the first'] : ['next', 'Next'];
   return [
-    (place !== null || !hasLeftList) &&
-      html`<a href="${listPath(kind, query)}">${LISTS[kind].title}</a>`,
+    isOfList && html`<a href="${listPath(kind, query)}">${LISTS[kind].title}</a>`,
+    isOfList && isLast && html`<span class="soft" aria-live="polite">Last of this list</span>`,
     next !== null &&
-      html`<a class="button" rel="next" href="${pathOf(LISTS[kind].rows, next)}${follow}">Next</a>`,
+      html`<a class="button" rel="${rel}" href="${pathOf(LISTS[kind].rows, next.id)}${follow}"
+        >${text}</a
+      >`,
   ];
 }
 

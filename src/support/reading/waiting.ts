@@ -200,13 +200,16 @@ export async function countWaiting(
   return integer.parse(row?.found);
 }
 
-/** Returns the id after this one in the filtered list, else the first other id, else null. */
+/**
+ * Returns the id after this one in the filtered list. After the last, returns the first other id;
+ * null without one.
+ */
 export async function nextWaiting(
   reader: Reader,
   kind: WaitingKind,
   id: Uuid,
   filter = ALL,
-): Promise<Uuid | null> {
+): Promise<{ readonly id: Uuid; readonly isAfterLast: boolean } | null> {
   const { rows: name, at, lastAt = at } = listOf(kind);
   const [own] = await reader.query(
     `SELECT t.id AS last_id, ${lastAt} AS last_at FROM ${TABLES[name].name} t WHERE t.id=${uuid.literal(id)}`,
@@ -215,7 +218,7 @@ export async function nextWaiting(
   for (const after of position === null ? [null] : [position, null]) {
     const { items } = await readWaiting(reader, kind, after, 2, filter);
     const next = items.find((item) => item.id !== id);
-    if (next !== undefined) return next.id;
+    if (next !== undefined) return { id: next.id, isAfterLast: after !== position };
   }
   return null;
 }
