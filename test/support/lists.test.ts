@@ -237,6 +237,24 @@ describe('the lists of the support desk', () => {
       assert.deepEqual(await listed(query), [], JSON.stringify(query));
   });
 
+  it('the page of an account shows the newest transfers and payouts that it asked for, also those that wait or were refused', async () => {
+    const ids: string[] = [];
+    for (let count = 0; count < 11; count += 1) ids.push(text((await own.createPending()).id));
+    answered(await own.act('reject', ids.at(-1), 'approver'), 200);
+    const of = `/accounts/${own.guarded.id}`;
+    const { text: page } = await maria.get(of);
+    const table = page.slice(page.indexOf('id="transfers"'));
+    const rows = table.slice(0, table.indexOf('</section>')).split('<tr>').slice(2);
+    assert.equal(rows.length, 10);
+    for (const [index, id] of ids.toReversed().slice(0, 10).entries()) {
+      assert(rows[index]?.includes(`href="/transfers/${id}"`), rows[index]);
+      assert(rows[index]?.includes(index === 0 ? '>rejected<' : '>pending approval<'), rows[index]);
+    }
+    assert(table.includes(`href="${of}/transfers">All transfers</a>`), table);
+    assert.deepEqual(await shown(`${of}/transfers`, {}, ids), ids);
+    assert.match((await maria.get(`${of}/payouts`)).text, /Nothing here/);
+  });
+
   it('the title of a list shows its count, and an item that expires within the hour is marked', async () => {
     const late = text((await own.createPending()).id);
     const marked = async (id: string): Promise<boolean> => {

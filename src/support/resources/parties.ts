@@ -4,13 +4,16 @@ import { limitsOf } from '../../operations/limits.js';
 import type { Movement } from '../../accounts/movements.js';
 import { searchMovements } from '../../accounts/movement-search.js';
 import { searchNewest } from '../../operations/list-search.js';
-import type { AccountOperation, OperationList } from '../../operations/operation-list.js';
+import {
+  type AccountOperation,
+  listNewest,
+  type OperationList,
+} from '../../operations/operation-list.js';
 import { BATCHES } from '../../batches/read-batches.js';
 import { bonusList } from '../../bonuses/service.js';
 import { listPolicies } from '../../approvals/policies.js';
 import { ASSETS, formatAmount } from '../../core/amount.js';
 import { monthOf } from '../../core/instant.js';
-import type { Uuid } from '../../core/ids.js';
 import { pageOf, type TimePosition } from '../../core/page.js';
 import type { Reader } from '../../db/database.js';
 import { accountLimits } from '../../db/entities/identity.js';
@@ -93,6 +96,13 @@ export const accountKind: ResourceKind<Account> = {
         return { ids, rows, amounts, next: nextBefore?.toString() ?? null };
       },
     },
+    // Movements are only of what was paid. These wait, or were refused, too.
+    listOf('transfers', (reader, payer, ...page) =>
+      listNewest(transferList, reader, paidBy(payer), ...page),
+    ),
+    listOf('payouts', (reader, payer, ...page) =>
+      listNewest(payoutList, reader, paidBy(payer), ...page),
+    ),
   ],
   async describe(account, context) {
     const { reader, time, tenant } = context;
@@ -138,6 +148,10 @@ export const accountKind: ResourceKind<Account> = {
     };
   },
 };
+
+function paidBy({ id: sourceAccountId, tenantId }: Account) {
+  return { sourceAccountId, tenantId };
+}
 
 function holdRow(hold: Hold, { time }: PageContext): readonly Fact[] {
   const { resourceId, resourceType, asset } = hold;
@@ -228,20 +242,20 @@ function operationsOf<K extends OperationKind>(
   };
 }
 
-/** Returns a list of the tenant's resources of a kind. */
-function ofTenant<K extends keyof Rows>(
+/** Returns a list of the party's resources of a kind. */
+function listOf<Party, K extends keyof Rows>(
   name: K,
   read: (
     reader: Reader,
-    tenantId: Uuid,
+    party: Party,
     limit: number,
     before: TimePosition | null,
   ) => Promise<readonly (Rows[K] & TimePosition)[]>,
-): ListOfResource<Tenant> {
+): ListOfResource<Party> {
   return {
     name,
-    async read({ id }, context, after, limit) {
-      const found = await read(context.reader, id, limit + 1, parsePosition(after));
+    async read(party, context, after, limit) {
+      const found = await read(context.reader, party, limit + 1, parsePosition(after));
       const { items, next } = pageOf(found, limit);
       return listRows(context, name, items, next, { without: 'Tenant' });
     },
@@ -261,7 +275,7 @@ export const tenantKind: ResourceKind<Tenant> = {
     operationsOf('bonuses', bonusList),
     operationsOf('payouts', payoutList),
     operationsOf('batches', BATCHES),
-    ofTenant('endpoints', (reader, tenantId, limit, before) =>
+    listOf('endpoints', (reader, { id: tenantId }, limit, before) =>
       reader.list(
         webhookEndpoints,
         `FORCE INDEX (tenant) WHERE tenant_id=${literal(webhookEndpoints, 'tenantId', tenantId)}
@@ -269,7 +283,7 @@ export const tenantKind: ResourceKind<Tenant> = {
          AND status<>'deleted' ORDER BY created_at DESC, id DESC LIMIT ${limit}`,
       ),
     ),
-    ofTenant('accounts', listTenantAccounts),
+    listOf('accounts', (reader, { id }, ...page) => listTenantAccounts(reader, id, ...page)),
   ],
   async describe({ id, network, createdAt }, { reader, now, timeZone, time }) {
     return {
