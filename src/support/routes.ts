@@ -14,7 +14,7 @@ import { notice, type Page, pathOf } from './pages/layout.js';
 import { KEPT, type OpenForm } from './pages/action-form.js';
 import { resourcePage, unknownPage } from './pages/resource.js';
 import type { View } from './pages/rows.js';
-import { isNarrowed, searchPage } from './pages/search.js';
+import { isNarrowed, SEARCH_FIELDS, searchPage } from './pages/search.js';
 import { setPage, setResultPage } from './pages/set.js';
 import { readTenants, tenantsPage } from './pages/tenants.js';
 import {
@@ -227,17 +227,7 @@ export function resourceRoutes(router: DeskRouter, site: Site): void {
   addResourceKind(router, site, accountKind);
   addResourceKind(router, site, tenantKind);
   const search = async (context: DeskContext): Promise<void> => {
-    const query = textsOf(
-      context,
-      'text',
-      'amount',
-      'asset',
-      'day',
-      'until',
-      'from',
-      'after',
-      'kind',
-    );
+    const query = textsOf(context, ...SEARCH_FIELDS);
     const only = isNarrowed(query) ? null : await findOnly(site.database.reader, query.text);
     if (only !== null) return seeOther(context, pathOf(...only));
     sendPage(context, await searchPage(viewOf(site), query));

@@ -36,6 +36,11 @@ import { filterForm, type ListField, MAX_TEXT, RANGE_FIELDS, rangesOf } from './
 import { type Fact, notice, type Page, queryText, section, time } from './layout.js';
 import { tableOf, type View } from './rows.js';
 
+export const SEARCH_FIELDS = [
+  ...(['text', 'amount', 'asset', 'day', 'until'] as const),
+  ...(['from', 'after', 'kind'] as const),
+] as const;
+
 interface SearchQuery {
   readonly text: string;
   readonly amount: string;
