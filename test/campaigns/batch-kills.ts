@@ -11,12 +11,17 @@ import {
   executedBatch,
   isBatchOver,
   openPayrollBank,
-  untilBatchEnded,
 } from '../helpers/batch-workflows.js';
 import { freshDatabase, type TestDatabase } from '../helpers/database.js';
 import { PrivateMysql } from '../helpers/private-mysql.js';
 import { PrivateTemporal } from '../helpers/private-temporal.js';
-import { serving, temporalEnvironment, type TestTemporal, until } from '../helpers/temporal.js';
+import {
+  serving,
+  temporalEnvironment,
+  type TestTemporal,
+  until,
+  untilEnded,
+} from '../helpers/temporal.js';
 import { WorkerProcess } from '../helpers/worker-process.js';
 import { withCleanup } from '../helpers/with-cleanup.js';
 import { assertLedgerSound, balanceOf } from '../helpers/world.js';
@@ -105,7 +110,7 @@ async function killedWhilePaying(
       done += 1;
     }
     await until(`batch ${id} ends`, () => isBatchOver(db, id), { limitMs: END_MS });
-    if (kind === 'bonus') await untilBatchEnded(stage.temporal, id, END_MS, kind);
+    if (kind === 'bonus') await untilEnded(stage.temporal, id, 'bonus_batch', { limitMs: END_MS });
     await until('its payouts end', () => areSettled(db, id, kind), { limitMs: END_MS });
     if (kind === 'payout') await assertRailPaidOnce(db, rows * batches);
     assert.equal(await assertPaidOnce(db, id, rows, kind), rows);

@@ -1,22 +1,21 @@
 import assert from 'node:assert/strict';
-import type { WorkflowHandle } from '@temporalio/client';
 import type { Uuid } from '../../src/core/ids.js';
 import { batches } from '../../src/db/entities/batches.js';
 import { transfers } from '../../src/db/entities/operations.js';
 import { payouts } from '../../src/db/entities/payouts.js';
-import {
-  batchWorkflowId,
-  payoutWorkflowId,
-  QUERIES,
-  transferWorkflowId,
-} from '../../src/temporal/contracts.js';
 import { openPayoutBank, paidTimes, type PayoutBank, untilStatus } from '../payouts/support.js';
 import { startTestApi, type TestApi } from '../helpers/api.js';
 import { answered, LEAST } from '../helpers/bank.js';
 import { assertPaidOnce, openPayrollBank, type PayrollBank } from '../helpers/batch-workflows.js';
 import type { TestDatabase } from '../helpers/database.js';
 import { PrivateTemporal } from '../helpers/private-temporal.js';
-import { temporalEnvironment, type TestTemporal, until } from '../helpers/temporal.js';
+import {
+  stateOf,
+  temporalEnvironment,
+  type TestTemporal,
+  until,
+  workflowStatus,
+} from '../helpers/temporal.js';
 import {
   assertEnds,
   type GuardedBank,
@@ -91,7 +90,7 @@ export function staleTemporalCampaign({ db, each, lookAgainS }: StaleTemporal): 
     const healedS = (performance.now() - restoredAt) / 1_000;
     await endAll(cast, waiting);
     await assertAll(cast, ended, waiting);
-    const count = idsOf(ended).length + idsOf(waiting).length;
+    const count = allOf(ended).length + allOf(waiting).length;
     return (
       `${count} transfers, payouts and batches, ${stale} workflows missing or outdated after Temporal was restored: ` +
       `all caught up within ${healedS.toFixed(0)} s, with WORKFLOW_LOOK_AGAIN_S=${lookAgainS}; each ended once`
@@ -170,11 +169,13 @@ function parted<T>(all: readonly T[], size: number): T[][] {
   );
 }
 
-function idsOf(things: Things): string[] {
+type Thing = readonly [id: Uuid, kind: 'transfer' | 'payout' | 'bonus_batch'];
+
+function allOf(things: Things): Thing[] {
   return [
-    ...things.transfers.map(transferWorkflowId),
-    ...things.payouts.map(payoutWorkflowId),
-    ...things.batches.map(batchWorkflowId),
+    ...things.transfers.map((id): Thing => [id, 'transfer']),
+    ...things.payouts.map((id): Thing => [id, 'payout']),
+    ...things.batches.map((id): Thing => [id, 'bonus_batch']),
   ];
 }
 
@@ -195,33 +196,26 @@ async function behind(
   waiting: Things,
   ended: Things,
 ): Promise<number> {
-  const handle = (id: string): WorkflowHandle => temporal.client.workflow.getHandle(id);
-  const runs = async (id: string): Promise<boolean> => {
-    try {
-      return (await handle(id).describe()).status.name === 'RUNNING';
-    } catch (failure) {
-      if (failure instanceof Error && failure.name === 'WorkflowNotFoundError') return false;
-      throw failure;
-    }
-  };
+  const runs = async (thing: Thing): Promise<boolean> =>
+    (await workflowStatus(temporal, ...thing)) === 'RUNNING';
   const stands = await standing(db, waiting);
-  const knows = async (id: string): Promise<boolean> => {
-    if (!(await runs(id))) return false;
-    const state = await handle(id)
-      .query<{ readonly status: string; readonly received?: number } | null>(QUERIES.state)
-      .catch(() => null);
-    return state !== null && `${state.status} ${state.received ?? 0}` === stands.get(id);
+  const knows = async (thing: Thing): Promise<boolean> => {
+    if (!(await runs(thing))) return false;
+    const state = await stateOf(temporal, ...thing).catch(() => null);
+    if (state === null) return false;
+    const received = 'received' in state ? state.received : 0;
+    return `${state.status} ${received}` === stands.get(thing[0]);
   };
-  const left = await Promise.all(idsOf(ended).map(runs));
-  const right = await Promise.all(idsOf(waiting).map(knows));
+  const left = await Promise.all(allOf(ended).map(runs));
+  const right = await Promise.all(allOf(waiting).map(knows));
   return left.filter(Boolean).length + right.filter((one) => !one).length;
 }
 
-/** Status and approvals of each, as the database has them, by its workflow. */
+/** Status and approvals of each, as the database has them, by its id. */
 async function standing(
   { database }: TestDatabase,
   things: Things,
-): Promise<ReadonlyMap<string, string>> {
+): Promise<ReadonlyMap<Uuid, string>> {
   const { reader } = database;
   const [ofTransfers, ofPayouts, ofBatches] = await Promise.all([
     reader.select(transfers, { id: things.transfers }),
@@ -229,13 +223,10 @@ async function standing(
     reader.select(batches, { id: things.batches }),
   ]);
   return new Map([
-    ...ofTransfers.map(
-      (one) => [transferWorkflowId(one.id), `${one.status} ${one.approvalsReceived ?? 0}`] as const,
+    ...[...ofTransfers, ...ofPayouts].map(
+      (one) => [one.id, `${one.status} ${one.approvalsReceived ?? 0}`] as const,
     ),
-    ...ofPayouts.map(
-      (one) => [payoutWorkflowId(one.id), `${one.status} ${one.approvalsReceived ?? 0}`] as const,
-    ),
-    ...ofBatches.map((one) => [batchWorkflowId(one.id), `${one.status} 0`] as const),
+    ...ofBatches.map((one) => [one.id, `${one.status} 0`] as const),
   ]);
 }
 

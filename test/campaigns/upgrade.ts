@@ -106,7 +106,7 @@ async function createPending(
   const ids: Uuid[] = [];
   while (ids.length < count)
     ids.push(...(await guarded.createManyPending(Math.min(MAX_AT_ONCE, count - ids.length))));
-  for (const id of ids) await untilWaiting(temporal, id, { limitMs: END_MS });
+  for (const id of ids) await untilWaiting(temporal, id, 'transfer', { limitMs: END_MS });
   return ids;
 }
 

@@ -26,6 +26,7 @@ import {
   until,
   untilEnded,
   untilWaiting,
+  workflowOf,
 } from '../helpers/temporal.js';
 import {
   type GuardedBank,
@@ -37,7 +38,7 @@ import {
 } from '../helpers/temporal-world.js';
 import { readEndpoint, signalEndpoint } from '../helpers/webhook-world.js';
 import { startTestDesk, type TestDesk } from '../support/desk.js';
-import { makeDue, scheduleWorkflow, untilShown } from '../transfers/schedules/support.js';
+import { makeDue, untilShown } from '../transfers/schedules/support.js';
 import { WorkerProcess } from '../helpers/worker-process.js';
 import { assertLedgerSound } from '../helpers/world.js';
 
@@ -289,8 +290,8 @@ describe('secrets and personal data in workers and in Temporal', () => {
     const id = text(answered(await ask('POST', '/v1/schedules', body), 201).json.id);
     await untilShown(temporal, id, /Waiting for run 1/);
     await makeDue(db, id, 2);
-    await scheduleWorkflow(temporal, id).signal('changed');
-    await scheduleWorkflow(temporal, id).result();
+    await workflowOf(temporal, id, 'schedule').signal('changed');
+    await workflowOf(temporal, id, 'schedule').result();
     return id;
   }
 

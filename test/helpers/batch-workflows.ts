@@ -1,17 +1,15 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import type { WorkflowHandle } from '@temporalio/client';
 import { asUuid, type Uuid } from '../../src/core/ids.js';
 import type { Account } from '../../src/db/entities/parties.js';
 import { type BatchKindName, batches } from '../../src/db/entities/batches.js';
-import { type BatchState, QUERIES, WORKFLOW_ID_OF } from '../../src/temporal/contracts.js';
 import { supplierCsv } from '../batches/payout-support.js';
 import { csvOf, formOf } from '../batches/support.js';
 import type { TestApi } from './api.js';
 import { answered, type Bank, idLiteral, type Json, LEAST, openBank, text } from './bank.js';
 import type { TestDatabase } from './database.js';
 import { answeredBy } from './known-answer.js';
-import { type TestTemporal, until } from './temporal.js';
+import { until } from './temporal.js';
 
 /** Who pays from files, and to whom: all that its program must know. Payouts go to bank accounts. */
 export interface PayrollAccounts {
@@ -117,62 +115,6 @@ export function payrollOf(
       }),
   };
   return payroll;
-}
-
-export function batchWorkflow(
-  { client }: TestTemporal,
-  id: string,
-  kind: BatchKindName = 'bonus',
-): WorkflowHandle {
-  return client.workflow.getHandle(WORKFLOW_ID_OF[`${kind}_batch`](id));
-}
-
-/** The answer of the workflow's query; null before the first one. */
-export function batchState(
-  temporal: TestTemporal,
-  id: string,
-  kind?: BatchKindName,
-): Promise<BatchState | null> {
-  return batchWorkflow(temporal, id, kind).query<BatchState | null>(QUERIES.state);
-}
-
-/** The words that the UI shows. */
-export async function batchDetails(
-  temporal: TestTemporal,
-  id: string,
-  kind?: BatchKindName,
-): Promise<string> {
-  const metadata = await batchWorkflow(temporal, id, kind).query<{ currentDetails?: string }>(
-    '__temporal_workflow_metadata',
-  );
-  return metadata.currentDetails ?? '';
-}
-
-async function batchWorkflowStatus(
-  temporal: TestTemporal,
-  id: string,
-  kind?: BatchKindName,
-): Promise<string | undefined> {
-  try {
-    return (await batchWorkflow(temporal, id, kind).describe()).status.name;
-  } catch (failure) {
-    if (failure instanceof Error && failure.name === 'WorkflowNotFoundError') return undefined;
-    throw failure;
-  }
-}
-
-/** Resolves when the workflow has ended by itself. */
-export function untilBatchEnded(
-  temporal: TestTemporal,
-  id: string,
-  limitMs = 60_000,
-  kind?: BatchKindName,
-): Promise<true> {
-  return until(
-    `the workflow of batch ${id} has completed`,
-    async () => (await batchWorkflowStatus(temporal, id, kind)) === 'COMPLETED',
-    { limitMs },
-  );
 }
 
 /** A database whose pool outlives a killed server. */

@@ -3,10 +3,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, Connection, isGrpcDeadlineError, type WorkflowHandle } from '@temporalio/client';
 import { msToTs } from '@temporalio/common/lib/time.js';
 import {
+  type BatchState,
   QUERIES,
   type TaskQueue,
-  transferWorkflowId,
   type WaitingState,
+  WORKFLOW_ID_OF,
 } from '../../src/temporal/contracts.js';
 import { type TestDatabase, testDatabase } from './database.js';
 
@@ -115,67 +116,88 @@ export async function until<T>(
   }
 }
 
-/** The workflow of a transfer. */
-export function workflowOf({ client }: TestTemporal, transferId: string): WorkflowHandle {
-  return client.workflow.getHandle(transferWorkflowId(transferId));
+type WorkflowKind = keyof typeof WORKFLOW_ID_OF;
+
+/** State that the query of a workflow returns. */
+type StateOf<Kind extends WorkflowKind> = Kind extends `${string}_batch`
+  ? BatchState
+  : WaitingState;
+
+/** The workflow of a resource, a transfer unless another kind is named. */
+export function workflowOf(
+  { client }: TestTemporal,
+  id: string,
+  kind: WorkflowKind = 'transfer',
+): WorkflowHandle {
+  return client.workflow.getHandle(WORKFLOW_ID_OF[kind](id));
 }
 
-/** The answer of the workflow's query; null before the first one. */
-export function stateOf(temporal: TestTemporal, transferId: string): Promise<WaitingState | null> {
-  return workflowOf(temporal, transferId).query<WaitingState | null>(QUERIES.state);
+/** The response to the workflow's query; null before the first one. */
+export function stateOf<Kind extends WorkflowKind = 'transfer'>(
+  temporal: TestTemporal,
+  id: string,
+  kind?: Kind,
+): Promise<StateOf<Kind> | null> {
+  return workflowOf(temporal, id, kind).query<StateOf<Kind> | null>(QUERIES.state);
 }
 
-/** The words that the UI shows as current details. */
+/** The words that the UI shows as current details; empty without any. */
 export async function detailsOf(
   temporal: TestTemporal,
-  transferId: string,
-): Promise<string | undefined> {
-  return workflowOf(temporal, transferId)
-    .query<string>('__temporal_workflow_metadata')
-    .then(currentDetails);
-}
-
-function currentDetails(metadata: unknown): string | undefined {
-  const { currentDetails: details } = metadata as { readonly currentDetails?: string };
-  return details;
+  id: string,
+  kind?: WorkflowKind,
+): Promise<string> {
+  const workflow = workflowOf(temporal, id, kind);
+  const metadata = await workflow.query<{ currentDetails?: string }>(
+    '__temporal_workflow_metadata',
+  );
+  return metadata.currentDetails ?? '';
 }
 
 /** The status in Temporal; undefined without a workflow. */
 export async function workflowStatus(
   temporal: TestTemporal,
-  transferId: string,
+  id: string,
+  kind?: WorkflowKind,
 ): Promise<string | undefined> {
   try {
-    return (await workflowOf(temporal, transferId).describe()).status.name;
+    return (await workflowOf(temporal, id, kind).describe()).status.name;
   } catch (failure) {
     if (failure instanceof Error && failure.name === 'WorkflowNotFoundError') return undefined;
     throw failure;
   }
 }
 
-/** Resolves when the workflow runs and has read its transfer. */
+/** Resolves when the workflow runs and has read its resource. */
 export function untilWaiting(
   temporal: TestTemporal,
-  transferId: string,
+  id: string,
+  kind: 'transfer' | 'payout' = 'transfer',
   limits?: Parameters<typeof until>[2],
 ): Promise<WaitingState> {
   // Workers that are busy, or are restarted, may answer no query in time.
   const state = (): Promise<WaitingState | null> =>
-    stateOf(temporal, transferId).catch((failure: unknown) => {
+    stateOf(temporal, id, kind).catch((failure: unknown) => {
       if (isGrpcDeadlineError(failure)) return null;
       throw failure;
     });
   return until(
-    `transfer ${transferId} has a workflow that waits`,
-    async () => ((await workflowStatus(temporal, transferId)) === undefined ? null : state()),
+    `${kind} ${id} has a workflow that waits`,
+    async () => ((await workflowStatus(temporal, id, kind)) === undefined ? null : state()),
     limits,
   );
 }
 
 /** Resolves when the workflow has ended by itself. */
-export function untilEnded(temporal: TestTemporal, transferId: string): Promise<true> {
+export function untilEnded(
+  temporal: TestTemporal,
+  id: string,
+  kind?: WorkflowKind,
+  limits?: Parameters<typeof until>[2],
+): Promise<true> {
   return until(
-    `the workflow of ${transferId} has completed`,
-    async () => (await workflowStatus(temporal, transferId)) === 'COMPLETED',
+    `the workflow of ${id} has completed`,
+    async () => (await workflowStatus(temporal, id, kind)) === 'COMPLETED',
+    limits,
   );
 }

@@ -1,16 +1,15 @@
 import assert from 'node:assert/strict';
-import type { WorkflowHandle } from '@temporalio/client';
 import { defineSearchAttributeKey } from '@temporalio/common';
 import { asUuid, type Uuid } from '../../src/core/ids.js';
 import type { Account } from '../../src/db/entities/parties.js';
 import { type WebhookEndpoint, webhookEndpoints } from '../../src/db/entities/webhooks.js';
-import { type EndpointActionSignal, webhookWorkflowId } from '../../src/temporal/contracts.js';
+import type { EndpointActionSignal } from '../../src/temporal/contracts.js';
 import type { TestApi } from './api.js';
 import { answered, type Bank, type Json, LEAST, object, openBank, text, walk } from './bank.js';
 import type { TestDatabase } from './database.js';
 import type { HttpReceiver } from './http-receiver.js';
 import { sign } from './receiver.js';
-import { type TestTemporal, until } from './temporal.js';
+import { detailsOf, type TestTemporal, until, workflowOf, workflowStatus } from './temporal.js';
 
 /** A tenant whose transfers are told to a receiver over HTTP. */
 export interface WebhookBank {
@@ -87,36 +86,12 @@ export async function assertGenuine(
   for (const [id, body] of bodies) assert.deepEqual(parsed(body), log.get(id));
 }
 
-export function endpointWorkflow({ client }: TestTemporal, endpointId: string): WorkflowHandle {
-  return client.workflow.getHandle(webhookWorkflowId(endpointId));
-}
-
-/** The status in Temporal; undefined if there never was a workflow. */
-export async function webhookWorkflowStatus(
-  temporal: TestTemporal,
-  endpointId: string,
-): Promise<string | undefined> {
-  try {
-    return (await endpointWorkflow(temporal, endpointId).describe()).status.name;
-  } catch (failure) {
-    if (failure instanceof Error && failure.name === 'WorkflowNotFoundError') return undefined;
-    throw failure;
-  }
-}
-
-/** The words that the UI shows as current details. */
-async function hookDetails(temporal: TestTemporal, endpointId: string): Promise<string> {
-  const metadata = await endpointWorkflow(temporal, endpointId).query<object>(
-    '__temporal_workflow_metadata',
-  );
-  return 'currentDetails' in metadata ? text(metadata.currentDetails) : '';
-}
-
 export async function hookAttributes(
   temporal: TestTemporal,
   endpointId: string,
 ): Promise<unknown[]> {
-  const { typedSearchAttributes } = await endpointWorkflow(temporal, endpointId).describe();
+  const workflow = workflowOf(temporal, endpointId, 'webhook_endpoint');
+  const { typedSearchAttributes } = await workflow.describe();
   return ['TenantId', 'ResourceId', 'AccountId', 'BusinessStatus'].map((name) =>
     typedSearchAttributes.get(defineSearchAttributeKey(name, 'KEYWORD')),
   );
@@ -131,22 +106,14 @@ export function untilDetails(
   return until(
     `the details say ${words.source}`,
     async () =>
-      (await webhookWorkflowStatus(temporal, endpointId)) !== undefined &&
-      words.test(await hookDetails(temporal, endpointId)),
+      (await workflowStatus(temporal, endpointId, 'webhook_endpoint')) !== undefined &&
+      words.test(await detailsOf(temporal, endpointId, 'webhook_endpoint')),
   );
 }
 
 /** Resolves when its workflow waits for nothing. */
 export function untilWell(temporal: TestTemporal, endpointId: string): Promise<true> {
   return untilDetails(temporal, endpointId, /^(.*\n\n)?nothing: new events are sent at once/);
-}
-
-/** Resolves when the workflow has ended by itself. */
-export function untilHookEnded(temporal: TestTemporal, endpointId: string): Promise<true> {
-  return until(
-    `the workflow of ${endpointId} has completed`,
-    async () => (await webhookWorkflowStatus(temporal, endpointId)) === 'COMPLETED',
-  );
 }
 
 /** Acts as the UI and the `temporal` command line do once they show the workflow. */
@@ -158,9 +125,9 @@ export async function signalEndpoint(
 ): Promise<void> {
   await until(
     'the endpoint has a workflow',
-    async () => (await webhookWorkflowStatus(temporal, endpointId)) !== undefined,
+    async () => (await workflowStatus(temporal, endpointId, 'webhook_endpoint')) !== undefined,
   );
-  return endpointWorkflow(temporal, endpointId).signal<unknown[]>(action, ...input);
+  return workflowOf(temporal, endpointId, 'webhook_endpoint').signal<unknown[]>(action, ...input);
 }
 
 export async function readEndpoint({ database }: TestDatabase, id: Uuid): Promise<WebhookEndpoint> {

@@ -1,20 +1,19 @@
 import assert from 'node:assert/strict';
-import { QUERIES, type WaitingState } from '../../src/temporal/contracts.js';
 import { railsCampaign } from '../campaigns/rails.js';
 import { startTestApi, type TestApi } from '../helpers/api.js';
 import { BankGateway } from '../helpers/bank-gateway.js';
 import { testDatabase } from '../helpers/database.js';
-import { serving, temporalEnvironment, testTemporal, until } from '../helpers/temporal.js';
+import {
+  serving,
+  stateOf,
+  temporalEnvironment,
+  testTemporal,
+  until,
+  workflowOf,
+} from '../helpers/temporal.js';
 import { newSignature } from '../helpers/temporal-world.js';
 import { startTestWorker } from '../helpers/temporal-worker.js';
-import {
-  assertSameStory,
-  openPayoutBank,
-  rowOf,
-  TEST_KEYRING,
-  untilStatus,
-  workflowOf,
-} from './support.js';
+import { assertSameStory, openPayoutBank, rowOf, TEST_KEYRING, untilStatus } from './support.js';
 
 /** A gateway that takes every request, and does nothing and answers nothing while it hangs. */
 class HangingGateway extends BankGateway {
@@ -61,14 +60,11 @@ describe('a rail that hangs', () => {
       });
       const held = [await own.pay(undefined, HANGING), await own.pay(undefined, HANGING)] as const;
       const beside = await own.pay();
-      const stateOf = (id: string) =>
-        workflowOf(temporal, id)
-          .query<WaitingState | null>(QUERIES.state)
-          .catch(() => null);
+      const state = (id: string) => stateOf(temporal, id, 'payout').catch(() => null);
       for (const id of held) {
-        await until('it is held', async () => (await stateOf(id))?.isHeld);
+        await until('it is held', async () => (await state(id))?.isHeld);
         assert.match(
-          (await stateOf(id))?.waitingFor ?? '',
+          (await state(id))?.waitingFor ?? '',
           /^Its rail does not respond: it is submitted as soon as the rail responds/,
         );
         const { status, attempts } = await rowOf(db, id);
@@ -77,8 +73,8 @@ describe('a rail that hangs', () => {
       }
       await untilStatus(own, beside, ['completed']);
       const last = await own.pay(undefined, HANGING);
-      await until('it is held', async () => (await stateOf(last))?.isHeld);
-      await workflowOf(temporal, last).signal('cancel', await newSignature(db.database));
+      await until('it is held', async () => (await state(last))?.isHeld);
+      await workflowOf(temporal, last, 'payout').signal('cancel', await newSignature(db.database));
       const { status } = await untilStatus(own, last, ['canceled', 'in_progress'], 20_000);
       hanging.isHanging = false;
       for (const id of [...lost, ...held]) {

@@ -29,7 +29,6 @@ import {
 } from '../../src/payouts/resolution/resolutions.js';
 import { DEFAULT_RETURN_WINDOW_MS } from '../../src/payouts/rules.js';
 import { Outbox } from '../../src/temporal/outbox.js';
-import { payoutWorkflowId } from '../../src/temporal/contracts.js';
 import {
   type RequestOptions,
   startTestApi,
@@ -49,7 +48,7 @@ import {
   walk,
 } from '../helpers/bank.js';
 import { type TestDatabase, testDatabase } from '../helpers/database.js';
-import { type TestTemporal, until } from '../helpers/temporal.js';
+import { until } from '../helpers/temporal.js';
 import { assertLedgerSound, openWriter, setFee, someone, TEST_ACTOR } from '../helpers/world.js';
 import { Approvals } from '../../src/approvals/service.js';
 import { payoutApproval } from '../../src/payouts/decide.js';
@@ -417,8 +416,4 @@ export function untilStatus(
     },
     { limitMs },
   );
-}
-
-export function workflowOf({ client }: TestTemporal, id: string) {
-  return client.workflow.getHandle(payoutWorkflowId(id));
 }

@@ -1,10 +1,18 @@
 import assert from 'node:assert/strict';
 import { SCENARIOS } from '../../src/payouts/rails/simulated.js';
-import { QUERIES, type WaitingState } from '../../src/temporal/contracts.js';
 import { startTestApi } from '../helpers/api.js';
 import { LEAST, object } from '../helpers/bank.js';
 import { testDatabase } from '../helpers/database.js';
-import { serving, temporalEnvironment, testTemporal, until } from '../helpers/temporal.js';
+import {
+  serving,
+  stateOf,
+  temporalEnvironment,
+  testTemporal,
+  until,
+  untilEnded,
+  untilWaiting,
+  workflowOf,
+} from '../helpers/temporal.js';
 import { startTestWorker } from '../helpers/temporal-worker.js';
 import { balanceOf } from '../helpers/world.js';
 import {
@@ -18,7 +26,6 @@ import {
   rowOf,
   statusesOf,
   untilStatus,
-  workflowOf,
 } from './support.js';
 import { newSignature } from '../helpers/temporal-world.js';
 
@@ -34,20 +41,6 @@ describe('the workflow of a payout', () => {
   beforeEach(async () => {
     own = await openPayoutBank(api);
   });
-
-  const stateOf = (id: string) =>
-    workflowOf(temporal, id).query<WaitingState | null>(QUERIES.state);
-  const untilEnded = (id: string) =>
-    until(
-      `the workflow of ${id} has completed`,
-      async () => (await workflowOf(temporal, id).describe()).status.name === 'COMPLETED',
-    );
-
-  const untilWaiting = (id: string) =>
-    until(
-      'it waits',
-      async () => (await stateOf(id).catch(() => null))?.status === 'pending_approval',
-    );
 
   it('brings each ending in the table to its state, paid at most once, with its events', async () => {
     const ids = await Promise.all(SCENARIOS.map(({ ending }) => own.pay(ending ?? undefined)));
@@ -69,45 +62,49 @@ describe('the workflow of a payout', () => {
       ids.map(() => 1),
     );
     const open = SCENARIOS.findIndex(({ name }) => name === 'no_answer');
-    for (const [index, id] of ids.entries()) if (index !== open) await untilEnded(id);
-    const waiting = await stateOf(ids[open]!);
+    for (const [index, id] of ids.entries())
+      if (index !== open) await untilEnded(temporal, id, 'payout');
+    const waiting = await stateOf(temporal, ids[open]!, 'payout');
     assert.match(
       waiting?.waitingFor ?? '',
       /^Waiting for the rail to report the outcome; asked \d+ time/,
     );
     // All but the payout with the unknown result have ended: only that one is still held.
     assert.equal((await balanceOf(db.database, own.source.id)).held, LEAST);
-    await workflowOf(temporal, ids[open]!).terminate('of a test');
+    await workflowOf(temporal, ids[open]!, 'payout').terminate('of a test');
   });
 
   it('refuses staff actions that are no longer possible, with a reason', async () => {
     const id = await own.pay('03');
     await untilStatus(own, id, ['in_progress']);
-    await workflowOf(temporal, id).signal('cancel', await newSignature(db.database));
-    const refusal = await until('it says so', async () => (await stateOf(id))?.lastRefusal);
+    await workflowOf(temporal, id, 'payout').signal('cancel', await newSignature(db.database));
+    const refusal = await until(
+      'it says so',
+      async () => (await stateOf(temporal, id, 'payout'))?.lastRefusal,
+    );
     assert.match(refusal, /cancel by Ana .*: it is in_progress, and can no longer be canceled/);
     assert.equal((await rowOf(db, id)).status, 'in_progress');
-    await workflowOf(temporal, id).terminate('of a test');
+    await workflowOf(temporal, id, 'payout').terminate('of a test');
   });
 
   it('ends as canceled when nobody approves in time', async () => {
     await own.guard(1);
     const id = await own.createPending();
-    await untilWaiting(id);
+    await untilWaiting(temporal, id, 'payout');
     await db.change(
       `UPDATE payouts SET approval_expires_at=UTC_TIMESTAMP(3) WHERE id=X'${id.replaceAll('-', '')}'`,
     );
     const shown = await untilStatus(own, id, ['canceled']);
     assert.equal(object(shown.failure).code, 'approval_expired');
-    await untilEnded(id);
+    await untilEnded(temporal, id, 'payout');
     await assertSameStory(own, id);
   });
 
   it('holds no secret and no name: neither its history nor its attributes', async () => {
     const id = await own.pay('06', { description: 'a description of nobody else' });
     await untilStatus(own, id, ['completed']);
-    await untilEnded(id);
-    const handle = workflowOf(temporal, id);
+    await untilEnded(temporal, id, 'payout');
+    const handle = workflowOf(temporal, id, 'payout');
     const history = JSON.stringify([await handle.fetchHistory(), (await handle.describe()).raw]);
     const decoded = [...history.matchAll(/"([A-Za-z0-9+/=]{16,})"/g)].map(([, text = '']) =>
       Buffer.from(text, 'base64').toString('utf8'),

@@ -6,16 +6,21 @@ import { startTestApi, type TestApi } from '../helpers/api.js';
 import { type Json, LEAST, object } from '../helpers/bank.js';
 import {
   assertPaidOnce,
-  batchDetails,
   batchEvents,
-  batchState,
-  batchWorkflow,
   openPayrollBank,
   type PayrollBank,
-  untilBatchEnded,
 } from '../helpers/batch-workflows.js';
 import { testDatabase } from '../helpers/database.js';
-import { serving, temporalEnvironment, testTemporal, until } from '../helpers/temporal.js';
+import {
+  detailsOf,
+  serving,
+  stateOf,
+  temporalEnvironment,
+  testTemporal,
+  until,
+  untilEnded,
+  workflowOf,
+} from '../helpers/temporal.js';
 import { sdkWarnings, startTestWorker, type TestWorker } from '../helpers/temporal-worker.js';
 import { actsOn, hire, REASON, type Signature, signatureOf } from '../helpers/temporal-world.js';
 import { forgetCodes } from '../helpers/staff.js';
@@ -41,7 +46,7 @@ describe('the workflow of a batch', () => {
 
   const progress = async (id: Uuid): Promise<Json> => object((await payroll.read(id)).progress);
   const signal = (id: Uuid, action: string, ...input: readonly unknown[]): Promise<void> =>
-    batchWorkflow(temporal, id).signal<unknown[]>(action, ...input);
+    workflowOf(temporal, id, 'bonus_batch').signal<unknown[]>(action, ...input);
   /** Executed while no worker is there, so that what `then` does comes before the first row. */
   async function executing(id: Uuid, then: () => Promise<unknown>): Promise<void> {
     await worker.stop();
@@ -61,13 +66,17 @@ describe('the workflow of a batch', () => {
 
   it('validates its file, waits for the execution, pays every row once, and ends', async () => {
     const id = await payroll.ready(5);
-    const { type, workflowId, taskQueue } = await batchWorkflow(temporal, id).describe();
+    const workflow = workflowOf(temporal, id, 'bonus_batch');
+    const { type, workflowId, taskQueue } = await workflow.describe();
     assert.deepEqual([type, workflowId, taskQueue], ['bonusBatch', batchWorkflowId(id), 'batches']);
     await until('it says what it waits for', async () =>
-      /^Waiting for/.test(await batchDetails(temporal, id)),
+      /^Waiting for/.test(await detailsOf(temporal, id, 'bonus_batch')),
     );
-    assert.equal(await batchDetails(temporal, id), 'Waiting for somebody to execute it: 5 rows.');
-    assert.deepEqual(await batchState(temporal, id), {
+    assert.equal(
+      await detailsOf(temporal, id, 'bonus_batch'),
+      'Waiting for somebody to execute it: 5 rows.',
+    );
+    assert.deepEqual(await stateOf(temporal, id, 'bonus_batch'), {
       status: 'ready',
       ...{
         amount: formatAmount({ raw: 5n * LEAST, asset: 'COPM' }),
@@ -83,17 +92,17 @@ describe('the workflow of a batch', () => {
     assert.deepEqual(await batchEvents(db, id), ['ready']);
     await payroll.execute(id);
     await payroll.until(id, 'completed');
-    await untilBatchEnded(temporal, id);
+    await untilEnded(temporal, id, 'bonus_batch');
     assert.equal(await assertPaidOnce(db, id, 5), 5);
     assert.deepEqual(await batchEvents(db, id), ['ready', 'completed']);
     const words = 'The batch is completed: 5 of 5 rows paid, 0 failed. Nothing is waited for.';
-    assert.equal(await batchDetails(temporal, id), words);
+    assert.equal(await detailsOf(temporal, id, 'bonus_batch'), words);
   });
 
   it('shows only ids and states: search attributes, summary, and no memo', async () => {
     const id = await payroll.ready(1);
     const described = await until('it is found as ready', async () => {
-      const one = await batchWorkflow(temporal, id).describe();
+      const one = await workflowOf(temporal, id, 'bonus_batch').describe();
       const all = new Map(
         one.typedSearchAttributes.getAll().map(({ key, value }) => [key.name, value]),
       );
@@ -119,8 +128,8 @@ describe('the workflow of a batch', () => {
     const id = await payroll.ready(MANY);
     const available = await payroll.bank.available(payroll.source);
     await executing(id, async () => signal(id, 'pause', await sign()));
-    await until('it is paused', async () => (await batchState(temporal, id))?.isPaused);
-    const words = await batchDetails(temporal, id);
+    await until('it is paused', async () => (await stateOf(temporal, id, 'bonus_batch'))?.isPaused);
+    const words = await detailsOf(temporal, id, 'bonus_batch');
     assert.match(words, /^Paused \(.*\): \d+ of 1000 rows paid, 0 failed\. Waiting to be resumed/);
     assert(words.includes(REASON));
     const paused = await progress(id);
@@ -129,7 +138,7 @@ describe('the workflow of a batch', () => {
     await until('it goes on', async () => Number((await progress(id)).paid) > Number(paused.paid));
     await signal(id, 'cancel', await sign());
     await payroll.until(id, 'partially_failed');
-    await untilBatchEnded(temporal, id);
+    await untilEnded(temporal, id, 'bonus_batch');
     const paid = await assertPaidOnce(db, id, MANY);
     assert(paid < MANY);
     assert.equal(await payroll.bank.available(payroll.source), available - BigInt(paid) * LEAST);

@@ -84,7 +84,7 @@ describe('a worker on a server that suggests continuing as new early', () => {
       // The static summary is not carried over, since the SDK has no option for it: the details begin with its words.
       // A run that has just begun has none yet.
       await until('its details are handed on', async () =>
-        HANDED_ON.test((await detailsOf(temporal, id)) ?? ''),
+        HANDED_ON.test(await detailsOf(temporal, id)),
       );
       await sendSignal(temporal, id, 'approve', await newSignature(db.database));
       await untilEnded(temporal, id);

@@ -80,8 +80,8 @@ describe('a signal that is malformed or sent without the right', () => {
     await until('the workflow has heard', async () =>
       words.test((await stateOf(temporal, id))?.lastRefusal ?? ''),
     );
-    assert.match((await detailsOf(temporal, id)) ?? '', words);
-    assert.match((await detailsOf(temporal, id)) ?? '', /^Waiting for 1 of 1 approval/);
+    assert.match(await detailsOf(temporal, id), words);
+    assert.match(await detailsOf(temporal, id), /^Waiting for 1 of 1 approval/);
     await assertEnds(db, new Map([[id, 'pending_approval']]));
   }
 

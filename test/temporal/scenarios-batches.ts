@@ -7,15 +7,15 @@ import { supplierCsv } from '../batches/payout-support.js';
 import { csvOf } from '../batches/support.js';
 import type { TestApi } from '../helpers/api.js';
 import { answered, LEAST } from '../helpers/bank.js';
+import { openPayrollBank, type PayrollBank } from '../helpers/batch-workflows.js';
 import {
-  batchDetails,
-  batchState,
-  batchWorkflow,
-  openPayrollBank,
-  type PayrollBank,
-  untilBatchEnded,
-} from '../helpers/batch-workflows.js';
-import { type TestTemporal, until } from '../helpers/temporal.js';
+  detailsOf,
+  stateOf,
+  type TestTemporal,
+  until,
+  untilEnded,
+  workflowOf,
+} from '../helpers/temporal.js';
 import { REASON, type Signature } from '../helpers/temporal-world.js';
 import type { Played } from './scenarios.js';
 
@@ -42,7 +42,7 @@ function signal(
   action: string,
   ...input: readonly unknown[]
 ): Promise<void> {
-  return batchWorkflow(temporal, id, kind).signal<unknown[]>(action, ...input);
+  return workflowOf(temporal, id, `${kind}_batch`).signal<unknown[]>(action, ...input);
 }
 
 /** Each answers the batch, whose workflow ends. */
@@ -71,7 +71,7 @@ const WAYS: Readonly<Record<string, (stage: Stage) => Promise<Uuid>>> = {
     await signal(stage, id, 'cancel', { actor: 'Mallory', reason: REASON });
     await signal(stage, id, 'resume', await sign());
     await until('they are refused', async () =>
-      /Refused/.test(await batchDetails(temporal, id, payroll.kind)),
+      /Refused/.test(await detailsOf(temporal, id, `${payroll.kind}_batch`)),
     );
     await payroll.execute(id);
     return id;
@@ -83,7 +83,7 @@ const WAYS: Readonly<Record<string, (stage: Stage) => Promise<Uuid>>> = {
     await signal(stage, id, 'pause', await sign());
     await until(
       'it is paused',
-      async () => (await batchState(temporal, id, payroll.kind))?.isPaused,
+      async () => (await stateOf(temporal, id, `${payroll.kind}_batch`))?.isPaused,
     );
     await signal(stage, id, 'resume', await sign());
     return id;
@@ -135,8 +135,8 @@ export async function playBatches(
   const payroll = await openPayrollBank(stage.api, undefined, kind);
   const play = async (way: string): Promise<Played> => {
     const id = await WAYS[way]!({ ...stage, payroll });
-    await untilBatchEnded(stage.temporal, id, undefined, kind);
-    assert.match(await batchDetails(stage.temporal, id, kind), DETAILS[way] ?? /./);
+    await untilEnded(stage.temporal, id, `${kind}_batch`);
+    assert.match(await detailsOf(stage.temporal, id, `${kind}_batch`), DETAILS[way] ?? /./);
     return { workflow: `${kind}Batch`, way, workflowId: WORKFLOW_ID_OF[`${kind}_batch`](id) };
   };
   const others = Object.keys(WAYS).filter((way) => !SIGNALED.includes(way));

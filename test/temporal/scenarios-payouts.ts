@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { payoutWorkflowId, QUERIES, type WaitingState } from '../../src/temporal/contracts.js';
+import { payoutWorkflowId } from '../../src/temporal/contracts.js';
 import { instant } from '../../src/core/instant.js';
 import { Cursors } from '../../src/http/cursor.js';
 import { HolderChecks } from '../../src/payouts/routes-recipients.js';
@@ -9,12 +9,18 @@ import {
   type PayoutBank,
   TEST_KEYRING,
   untilStatus,
-  workflowOf,
 } from '../payouts/support.js';
 import type { TestApi } from '../helpers/api.js';
 import { answered, text } from '../helpers/bank.js';
 import type { TestDatabase } from '../helpers/database.js';
-import { type TestTemporal, until } from '../helpers/temporal.js';
+import {
+  stateOf,
+  type TestTemporal,
+  until,
+  untilEnded,
+  untilWaiting,
+  workflowOf,
+} from '../helpers/temporal.js';
 import { type Signature } from '../helpers/temporal-world.js';
 import type { Played } from './scenarios.js';
 
@@ -37,22 +43,22 @@ const WAYS: Readonly<Record<string, (stage: PayoutStage, own: PayoutBank) => Pro
   'approved-and-completed': async ({ temporal, sign }, own) => {
     await own.guard(1);
     const id = await own.createPending();
-    await untilWaiting(temporal, id);
-    await workflowOf(temporal, id).signal('approve', await sign());
+    await untilWaiting(temporal, id, 'payout');
+    await workflowOf(temporal, id, 'payout').signal('approve', await sign());
     return id;
   },
   'rejected-by-api': async ({ temporal }, own) => {
     await own.guard(1);
     const id = await own.createPending();
-    await untilWaiting(temporal, id);
+    await untilWaiting(temporal, id, 'payout');
     answered(await own.act('reject', id), 200);
     return id;
   },
   'recipient-changed': (_, own) => payKey(own, '3001112209'),
   'unresolved-then-canceled': async ({ temporal }, own) => {
     const id = await payKey(own, '3001112210');
-    const state = () => workflowOf(temporal, id).query<WaitingState | null>(QUERIES.state);
-    await until('its rail was asked', async () => (await state().catch(() => null))?.isUnresolved);
+    const state = () => stateOf(temporal, id, 'payout').catch(() => null);
+    await until('its rail was asked', async () => (await state())?.isUnresolved);
     answered(await own.act('cancel', id, own.bank.token), 200);
     return id;
   },
@@ -76,20 +82,12 @@ async function held({ db, temporal }: PayoutStage, own: PayoutBank): Promise<str
   );
   await sleep(KNOWN_MS);
   const id = await own.pay();
-  const state = () => workflowOf(temporal, id).query<WaitingState | null>(QUERIES.state);
-  await until('it is held', async () => (await state().catch(() => null))?.isHeld);
+  const state = () => stateOf(temporal, id, 'payout').catch(() => null);
+  await until('it is held', async () => (await state())?.isHeld);
   await db.change(`DELETE FROM rail_breakers`);
   await sleep(KNOWN_MS);
-  await workflowOf(temporal, id).signal('changed');
+  await workflowOf(temporal, id, 'payout').signal('changed');
   return id;
-}
-
-function untilWaiting(temporal: TestTemporal, id: string): Promise<unknown> {
-  const state = () => workflowOf(temporal, id).query<WaitingState | null>(QUERIES.state);
-  return until(
-    'it waits',
-    async () => (await state().catch(() => null))?.status === 'pending_approval',
-  );
 }
 
 /** Every way, each gone by a payout of its own tenant. */
@@ -102,9 +100,6 @@ async function play(stage: PayoutStage, way: string, go: (typeof WAYS)[string]):
   const own = await openPayoutBank(stage.api);
   const id = await go(stage, own);
   await untilStatus(own, id, ['completed', 'rejected', 'failed', 'canceled']);
-  await until(`${way} has ended`, async () => {
-    const { status } = await workflowOf(stage.temporal, id).describe();
-    return status.name === 'COMPLETED';
-  });
+  await untilEnded(stage.temporal, id, 'payout');
   return { workflow: 'payout', way, workflowId: payoutWorkflowId(id) };
 }

@@ -2,14 +2,9 @@ import { scheduleWorkflowId } from '../../src/temporal/contracts.js';
 import type { TestApi } from '../helpers/api.js';
 import { answered, type Bank, idLiteral, openBank, text } from '../helpers/bank.js';
 import type { TestDatabase } from '../helpers/database.js';
-import { type TestTemporal, until } from '../helpers/temporal.js';
+import { type TestTemporal, untilEnded, workflowOf } from '../helpers/temporal.js';
 import { REASON, type Signature } from '../helpers/temporal-world.js';
-import {
-  makeDue,
-  scheduled,
-  scheduleWorkflow,
-  untilShown,
-} from '../transfers/schedules/support.js';
+import { makeDue, scheduled, untilShown } from '../transfers/schedules/support.js';
 import type { Played } from './scenarios.js';
 
 /** Every way that the workflow of a schedule takes. */
@@ -27,7 +22,7 @@ interface Scene extends ScheduleStage {
 }
 
 const signal = ({ temporal, id }: Scene, name: string, ...input: unknown[]): Promise<void> =>
-  scheduleWorkflow(temporal, id).signal<unknown[]>(name, ...input);
+  workflowOf(temporal, id, 'schedule').signal<unknown[]>(name, ...input);
 const act = async ({ bank, id }: Scene, action: string): Promise<unknown> =>
   answered(await bank.request('POST', `/v1/schedules/${id}/${action}`), 200);
 const shown = (scene: Scene, words: RegExp): Promise<true> =>
@@ -78,10 +73,7 @@ export async function playSchedules(stage: ScheduleStage): Promise<readonly Play
       const id = text((await scheduled(bank, { max_runs: 3 })).id);
       await untilShown(stage.temporal, id, /Waiting for run 1/);
       await play({ ...stage, bank, id });
-      await until(`${way}: the workflow ends`, async () => {
-        const { status } = await scheduleWorkflow(stage.temporal, id).describe();
-        return status.name === 'COMPLETED';
-      });
+      await untilEnded(stage.temporal, id, 'schedule');
       return { workflow: 'schedule', way, workflowId: scheduleWorkflowId(id) } as const;
     }),
   );

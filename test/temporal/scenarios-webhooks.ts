@@ -2,14 +2,13 @@ import { webhookWorkflowId } from '../../src/temporal/contracts.js';
 import type { TestApi } from '../helpers/api.js';
 import { answered } from '../helpers/bank.js';
 import { HttpReceiver } from '../helpers/http-receiver.js';
-import { type TestTemporal, until } from '../helpers/temporal.js';
+import { type TestTemporal, until, untilEnded } from '../helpers/temporal.js';
 import { REASON, type Signature } from '../helpers/temporal-world.js';
 import {
   type WebhookBank,
   openWebhookBank,
   signalEndpoint,
   untilDetails,
-  untilHookEnded,
 } from '../helpers/webhook-world.js';
 import type { Played } from './scenarios.js';
 
@@ -121,7 +120,7 @@ export async function playWebhooks(stage: HookStage): Promise<readonly Played[]>
       await untilDetails(stage.temporal, own.id, /^(.*\n\n)?(nothing|disabled|deleted)/);
       // One that is deleted already is so again.
       answered(await own.bank.request('DELETE', `/v1/webhook_endpoints/${own.id}`), 204);
-      await untilHookEnded(stage.temporal, own.id);
+      await untilEnded(stage.temporal, own.id, 'webhook_endpoint');
       return { workflow: 'webhookEndpoint', way, workflowId: webhookWorkflowId(own.id) } as const;
     }),
   );

@@ -6,18 +6,18 @@ import { STAFF_RIGHTS } from '../../src/db/entities/staff.js';
 import { STAFF_ACTIONS } from '../../src/staff/rules.js';
 import { actAsStaff } from '../../src/transfers/schedules/actions.js';
 import { pauseEndpoint } from '../../src/webhooks/staff-actions.js';
-import { openPayoutBank, workflowOf as payoutWorkflow } from '../payouts/support.js';
+import { openPayoutBank } from '../payouts/support.js';
 import { startTestApi, type TestApi } from '../helpers/api.js';
 import { idLiteral, openBank, text } from '../helpers/bank.js';
-import { batchWorkflow, openPayrollBank } from '../helpers/batch-workflows.js';
+import { openPayrollBank } from '../helpers/batch-workflows.js';
 import { testDatabase } from '../helpers/database.js';
 import { HttpReceiver } from '../helpers/http-receiver.js';
 import { codeOf, proven, wrongCode } from '../helpers/staff.js';
 import { temporalEnvironment, testTemporal, until, workflowOf } from '../helpers/temporal.js';
 import { startTestWorker } from '../helpers/temporal-worker.js';
 import { actsOn, hire, openGuardedBank, REASON } from '../helpers/temporal-world.js';
-import { endpointWorkflow, openWebhookBank, untilDetails } from '../helpers/webhook-world.js';
-import { scheduled, scheduleWorkflow } from '../transfers/schedules/support.js';
+import { openWebhookBank, untilDetails } from '../helpers/webhook-world.js';
+import { scheduled } from '../transfers/schedules/support.js';
 
 /** A resource that waits, and its workflow. */
 interface Target {
@@ -59,19 +59,19 @@ describe('a staff action by signal', () => {
       },
       payout: async () => {
         const id = await paying.createPending();
-        return { id, workflow: payoutWorkflow(temporal, id), table: 'payouts' };
+        return { id, workflow: workflowOf(temporal, id, 'payout'), table: 'payouts' };
       },
       bonus_batch: async () => {
         const id = await payroll.ready(1);
-        return { id, workflow: batchWorkflow(temporal, id), table: 'batches' };
+        return { id, workflow: workflowOf(temporal, id, 'bonus_batch'), table: 'batches' };
       },
       payout_batch: async () => {
         const id = await suppliers.ready(1);
-        return { id, workflow: batchWorkflow(temporal, id, 'payout'), table: 'batches' };
+        return { id, workflow: workflowOf(temporal, id, 'payout_batch'), table: 'batches' };
       },
       schedule: async () => {
         const id = asUuid(text((await scheduled(bank)).id));
-        return { id, workflow: scheduleWorkflow(temporal, id), table: 'schedules' };
+        return { id, workflow: workflowOf(temporal, id, 'schedule'), table: 'schedules' };
       },
       webhook: async () => {
         const own = await openWebhookBank(api, receiver);
@@ -79,7 +79,7 @@ describe('a staff action by signal', () => {
         await untilDetails(temporal, own.id, /^waiting until .* to retry 1 delivery$/);
         return {
           id: own.id,
-          workflow: endpointWorkflow(temporal, own.id),
+          workflow: workflowOf(temporal, own.id, 'webhook_endpoint'),
           table: 'webhook_endpoints',
         };
       },

@@ -14,6 +14,8 @@ import {
   temporalEnvironment,
   type TestTemporal,
   until,
+  workflowOf,
+  workflowStatus,
 } from '../helpers/temporal.js';
 import { reconcile } from '../helpers/reconciling.js';
 import { sdkWarnings, startTestWorker, type TestWorker } from '../helpers/temporal-worker.js';
@@ -22,8 +24,6 @@ import {
   assertGenuine,
   type WebhookBank,
   hookAttributes,
-  webhookWorkflowStatus,
-  endpointWorkflow,
   openWebhookBank,
   parsed,
   readEndpoint,
@@ -120,7 +120,7 @@ describe('the workflow of a webhook endpoint', () => {
   it('starts at registration, and is not notified of delivered events', async () => {
     const own = await open();
     await untilWell(temporal, own.id);
-    const described = await endpointWorkflow(temporal, own.id).describe();
+    const described = await workflowOf(temporal, own.id, 'webhook_endpoint').describe();
     const { type, workflowId, taskQueue, historyLength } = described;
     assert.equal(await described.staticSummary(), 'Deliveries to a webhook endpoint');
     assert.deepEqual(
@@ -130,7 +130,7 @@ describe('the workflow of a webhook endpoint', () => {
     const transfer = await own.send();
     await untilArrived(receiver, own.path, [transfer]);
     await untilDelivered(own);
-    const after = await endpointWorkflow(temporal, own.id).describe();
+    const after = await workflowOf(temporal, own.id, 'webhook_endpoint').describe();
     assert.deepEqual([after.status.name, after.historyLength], ['RUNNING', historyLength]);
     const [{ body, headers }] = receiver.at(own.path) as [(typeof receiver.arrived)[0]];
     assert.deepEqual(
@@ -154,7 +154,7 @@ describe('the workflow of a webhook endpoint', () => {
     await until('that is recorded', async () => (await actsOf(own)).length === 2);
     assert.equal((await readEndpoint(db, own.id)).pausedBy, ana.name);
     assert.equal(receiver.at(own.path).length, 2);
-    assert.equal(await webhookWorkflowStatus(temporal, own.id), 'RUNNING');
+    assert.equal(await workflowStatus(temporal, own.id, 'webhook_endpoint'), 'RUNNING');
     await signalEndpoint(temporal, own.id, 'resume', await sign());
     await untilArrived(receiver, own.path, transfers);
     await untilWell(temporal, own.id);
@@ -188,17 +188,17 @@ describe('the workflow of a webhook endpoint', () => {
 
   it('a canceled workflow of a webhook endpoint is started again by the next notification', async () => {
     const own = waiting();
-    await endpointWorkflow(temporal, own.id).cancel();
+    await workflowOf(temporal, own.id, 'webhook_endpoint').cancel();
     await until(
       'it is canceled',
-      async () => (await webhookWorkflowStatus(temporal, own.id)) === 'CANCELLED',
+      async () => (await workflowStatus(temporal, own.id, 'webhook_endpoint')) === 'CANCELLED',
     );
     receiver.reply = () => 200;
     await untilArrived(receiver, own.path, [await own.send()]);
     const body = { status: 'disabled' };
     answered(await own.bank.request('PATCH', `/v1/webhook_endpoints/${own.id}`, { body }), 200);
     await untilDetails(temporal, own.id, /^disabled by its tenant/);
-    assert.equal(await webhookWorkflowStatus(temporal, own.id), 'RUNNING');
+    assert.equal(await workflowStatus(temporal, own.id, 'webhook_endpoint'), 'RUNNING');
   });
 
   it('causes no warning of the SDK', () => assert.deepEqual(sdkWarnings.slice(warnedBefore), []));

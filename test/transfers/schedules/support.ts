@@ -1,6 +1,5 @@
-import type { WorkflowHandle } from '@temporalio/client';
 import { asUuid } from '../../../src/core/ids.js';
-import { scheduleWorkflowId, type ScheduleState } from '../../../src/temporal/contracts.js';
+import type { ScheduleState } from '../../../src/temporal/contracts.js';
 import { runIfDue } from '../../../src/transfers/schedules/run.js';
 import type { RequestOptions, TestAnswer } from '../../helpers/api.js';
 import {
@@ -13,7 +12,7 @@ import {
   walk,
 } from '../../helpers/bank.js';
 import type { TestDatabase } from '../../helpers/database.js';
-import { type TestTemporal, until } from '../../helpers/temporal.js';
+import { detailsOf, type TestTemporal, until } from '../../helpers/temporal.js';
 
 const DAY_MS = 86_400_000;
 
@@ -65,10 +64,6 @@ export async function transfersOf(bank: Bank, id: unknown): Promise<Json[]> {
   return (await walk(bank, `/v1/transfers?schedule=${String(id)}`)).reverse();
 }
 
-export function scheduleWorkflow({ client }: TestTemporal, id: string): WorkflowHandle {
-  return client.workflow.getHandle(scheduleWorkflowId(id));
-}
-
 /** Moves a schedule into the past by this many days. */
 export async function makeDue({ change }: TestDatabase, id: string, days: number): Promise<void> {
   const hours = 24 * days;
@@ -80,9 +75,7 @@ export async function makeDue({ change }: TestDatabase, id: string, days: number
 
 /** Resolves when the UI shows these words as the details of the workflow. */
 export function untilShown(temporal: TestTemporal, id: string, words: RegExp): Promise<true> {
-  return until(`the details show ${words.source}`, async () => {
-    const query = scheduleWorkflow(temporal, id).query<object>('__temporal_workflow_metadata');
-    const metadata = await query.catch(() => ({}));
-    return 'currentDetails' in metadata && words.test(String(metadata.currentDetails));
-  });
+  return until(`the details show ${words.source}`, async () =>
+    words.test(await detailsOf(temporal, id, 'schedule').catch(() => '')),
+  );
 }

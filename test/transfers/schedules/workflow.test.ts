@@ -8,10 +8,16 @@ import { answered, type Bank, object, openBank, text } from '../../helpers/bank.
 import { testDatabase } from '../../helpers/database.js';
 import { reconcile } from '../../helpers/reconciling.js';
 import { proven } from '../../helpers/staff.js';
-import { temporalEnvironment, testTemporal, until, serving } from '../../helpers/temporal.js';
+import {
+  temporalEnvironment,
+  testTemporal,
+  until,
+  serving,
+  workflowOf,
+} from '../../helpers/temporal.js';
 import { startTestWorker, type TestWorker } from '../../helpers/temporal-worker.js';
 import { hire, newSignature, REASON } from '../../helpers/temporal-world.js';
-import { makeDue, scheduled, scheduleWorkflow, transfersOf, untilShown } from './support.js';
+import { makeDue, scheduled, transfersOf, untilShown } from './support.js';
 
 const db = await testDatabase();
 const temporal = await testTemporal();
@@ -29,7 +35,7 @@ describe('the workflow of a schedule', () => {
   });
 
   const statusOf = async (id: string): Promise<unknown> => {
-    const { typedSearchAttributes } = await scheduleWorkflow(temporal, id).describe();
+    const { typedSearchAttributes } = await workflowOf(temporal, id, 'schedule').describe();
     return typedSearchAttributes.get(defineSearchAttributeKey('BusinessStatus', 'KEYWORD'));
   };
   const runsOf = async (id: string): Promise<unknown[]> =>
@@ -40,33 +46,33 @@ describe('the workflow of a schedule', () => {
     await untilShown(temporal, id, /Waiting for run 1, due 20.* UTC\.$/);
     assert.equal(await statusOf(id), 'active');
     await makeDue(db, id, 9);
-    await scheduleWorkflow(temporal, id).signal('changed');
+    await workflowOf(temporal, id, 'schedule').signal('changed');
     await untilShown(
       temporal,
       id,
       /The schedule is completed\. Run 3: transfer .* is completed\.$/,
     );
-    await scheduleWorkflow(temporal, id).result();
+    await workflowOf(temporal, id, 'schedule').result();
     assert.deepEqual(await runsOf(id), [1, 2, 3]);
   });
 
   it('is paused by signal, and goes on when it is resumed at the support desk', async () => {
     const id = text((await scheduled(bank)).id);
     await untilShown(temporal, id, /Waiting for run 1/);
-    await scheduleWorkflow(temporal, id).signal('pause', await newSignature(db.database));
+    await workflowOf(temporal, id, 'schedule').signal('pause', await newSignature(db.database));
     await untilShown(temporal, id, /The schedule is paused/);
     assert.equal(await statusOf(id), 'paused');
     const keeper = proven(await hire(db.database), 'support');
     await actAsStaff(api.core, asUuid(id), 'resume', keeper, REASON);
     await untilShown(temporal, id, /Waiting for run 1/);
     answered(await bank.request('POST', `/v1/schedules/${id}/cancel`), 200);
-    await scheduleWorkflow(temporal, id).result();
+    await workflowOf(temporal, id, 'schedule').result();
   });
 
   it('is started again by the reconciliation, and runs what is due', async () => {
     const id = text((await scheduled(bank, { max_runs: 3 })).id);
     await untilShown(temporal, id, /Waiting for run 1/);
-    await scheduleWorkflow(temporal, id).terminate('lost');
+    await workflowOf(temporal, id, 'schedule').terminate('lost');
     await makeDue(db, id, 9);
     await until('it is found', async () => {
       await reconcile(worker, [scheduleWorkflowResource]);
