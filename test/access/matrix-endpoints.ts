@@ -15,7 +15,14 @@ import { generatedFilePieces, statements } from '../../src/db/entities/statement
 import { insertSql } from '../../src/db/statements.js';
 import type { RequestOptions, TestApi } from '../helpers/api.js';
 import { supplierCsv, suppliers } from '../batches/payout-support.js';
-import { formOf, paidBatch, readyBatch, rejectedBatch, ServedBatches } from '../batches/support.js';
+import {
+  BatchWorld,
+  formOf,
+  paidBatch,
+  readyBatch,
+  rejectedBatch,
+  resourceOf,
+} from '../batches/support.js';
 import { payoutBody } from '../payouts/support.js';
 import { scheduled } from '../transfers/schedules/support.js';
 import {
@@ -391,7 +398,7 @@ export async function makeTarget(
       200,
     );
   await guard(account);
-  const payoutBatches = new ServedBatches(bank, 'payout');
+  const payoutBatches = BatchWorld.of(bank, 'payout');
   const renew: NonNullable<Target['renew']> = async (what) => {
     if (what === 'member') return { memberId: (await bank.member()).id };
     if (what === 'policy') return guard(other).then(() => ({}));
@@ -422,10 +429,10 @@ export async function makeTarget(
   const batchId = (await paidBatch(bank, account, other)).id;
   const rejectedBatchId = (await rejectedBatch(bank, account)).id;
   const { id: payoutBatchId } = await payoutBatches.ready(account, suppliers({}));
-  await payoutBatches.execute(payoutBatchId, executor);
-  await payoutBatches.pay(payoutBatchId);
-  const wrong = await payoutBatches.upload(account, suppliers({ country: 'XX' }));
-  const { id: rejectedPayoutBatchId } = await payoutBatches.validate(wrong.id);
+  resourceOf(await payoutBatches.execute({ id: payoutBatchId }, executor));
+  await payoutBatches.payAll(payoutBatchId);
+  const wrong = suppliers({ country: 'XX' });
+  const { id: rejectedPayoutBatchId } = await payoutBatches.validated(account, wrong);
   const bonus = list((await bank.get('/v1/bonuses?limit=1')).json.items)[0];
   await bank.fund(other, { raw: 2n * LEAST, asset: 'COPM' });
   const received = await bank.sent({ from: other, to: account, raw: LEAST });

@@ -15,7 +15,7 @@ import { answered, type Bank, idLiteral, type Json, LEAST, openBank } from '../h
 import { testDatabase } from '../helpers/database.js';
 import { describedApi } from '../helpers/described.js';
 import { until } from '../helpers/temporal.js';
-import { payroll, ServedBatches } from './support.js';
+import { BatchWorld, payroll, resourceOf } from './support.js';
 
 const DAY_MS = 24 * 3_600_000;
 const NONE = { count: 0, rows: [] };
@@ -51,26 +51,21 @@ describe('the review of earlier payments', () => {
   let bank: Bank;
   let source: Account;
   let dora: Account;
-  let served: ServedBatches;
+  let batches: BatchWorld;
 
   beforeEach(async () => {
     bank = await openBank(api);
     source = await bank.account({ funds: { COPM: 1_000n * LEAST } });
     dora = await bank.account({ alias: '$dora' });
-    served = new ServedBatches(bank);
+    batches = BatchWorld.of(bank);
   });
 
   /** A file of rows that pay accounts under references. */
   const file = (...rows: readonly PaidRow[]): Buffer =>
     payroll(rows.map(([to, reference]) => [to.id, LEAST.toString(), 'COPM', null, reference]));
   const ready = (...rows: readonly PaidRow[]): Promise<Batch> =>
-    served.ready(source, file(...rows));
-  async function paid(...rows: readonly PaidRow[]): Promise<Batch> {
-    const { id } = await ready(...rows);
-    const batch = await served.execute(id);
-    await served.pay(id);
-    return batch;
-  }
+    batches.ready(source, file(...rows));
+  const paid = (...rows: readonly PaidRow[]): Promise<Batch> => batches.paid(source, file(...rows));
   const shown = async ({ id }: Pick<Batch, 'id'>): Promise<Json> =>
     answered(await bank.get(`/v1/bonus_batches/${id}`), 200).json;
   /** As GET shows them when nothing is stored. */
@@ -107,9 +102,9 @@ describe('the review of earlier payments', () => {
       rows: [{ row: 3, batch_id: first.id, bonus_id: await bonusOf(first, 2) }],
     });
     assert.equal((await shown(again)).status, 'ready');
-    await served.execute(again.id);
+    resourceOf(await batches.execute(again));
     assert.equal(await earlier(again), null);
-    await served.pay(again.id);
+    await batches.payAll(again.id);
   });
 
   it('the review of a batch reports payments that other batches will make: two files with the same references warn of each other before either is executed', async () => {
@@ -124,9 +119,9 @@ describe('the review of earlier payments', () => {
       [await earlier(first), await earlier(second)],
       [expected(second), expected(first)],
     );
-    await served.execute(first.id);
+    resourceOf(await batches.execute(first));
     assert.deepEqual(await earlier(second), expected(first));
-    await served.pay(first.id);
+    await batches.payAll(first.id);
     const bonus = await bonusOf(first);
     assert.deepEqual(await earlier(second), {
       count: 1,
@@ -158,14 +153,10 @@ describe('the review of earlier payments', () => {
 
   it('the review of a batch reports as earlier payments neither failed rows nor rows of withdrawn or rejected batches', async () => {
     const poor = await bank.account({ funds: { COPM: LEAST - 1n } });
-    const failed = await served.ready(poor, file([dora, 'PAY-001']));
-    await served.execute(failed.id);
-    await served.pay(failed.id);
+    await batches.paid(poor, file([dora, 'PAY-001']));
     const { id } = await ready([dora, 'PAY-001']);
     answered(await bank.request('POST', `/v1/bonus_batches/${id}/cancel`), 200);
-    await served.validate(
-      (await served.upload(source, payroll([[dora.id, 'x', 'COPM', null, 'PAY-001']]))).id,
-    );
+    await batches.validated(source, payroll([[dora.id, 'x', 'COPM', null, 'PAY-001']]));
     assert.deepEqual(await earlier(await ready([dora, 'PAY-001'])), NONE);
   });
 
@@ -178,19 +169,15 @@ describe('the review of earlier payments', () => {
     const stranger = await openBank(api);
     await Promise.all([setNetwork(bank), setNetwork(stranger)]);
     const payer = await stranger.account({ funds: { COPM: 10n * LEAST } });
-    const theirs = new ServedBatches(stranger);
-    const { id } = await theirs.ready(payer, file([dora, 'PAY-001']));
-    await theirs.execute(id);
-    await theirs.pay(id);
+    const theirs = BatchWorld.of(stranger);
+    await theirs.paid(payer, file([dora, 'PAY-001']));
     await theirs.ready(payer, file([dora, 'PAY-001']));
     assert.deepEqual(await earlier(await ready([dora, 'PAY-001'])), NONE);
   });
 
   it('the review of a batch reports earlier payments from any account of the tenant, up to 90 days back', async () => {
     const second = await bank.account({ funds: { COPM: 10n * LEAST } });
-    const { id } = await served.ready(second, file([dora, 'PAY-001']));
-    await served.execute(id);
-    await served.pay(id);
+    await batches.paid(second, file([dora, 'PAY-001']));
     await single('PAY-002');
     const again = await ready([dora, 'PAY-001'], [dora, 'PAY-002']);
     const countAt = async (at: Instant): Promise<number> =>

@@ -6,14 +6,14 @@ import { startTestApi } from '../helpers/api.js';
 import { answered, idLiteral, type Json, LEAST, object, openBank } from '../helpers/bank.js';
 import { testDatabase } from '../helpers/database.js';
 import { TEST_ACTOR } from '../helpers/world.js';
-import { fileMaker, payroll, ServedBatches, pauseBatch, cancelBatch } from './support.js';
+import { BatchWorld, cancelBatch, fileMaker, pauseBatch, payroll } from './support.js';
 
 const MIN = LEAST.toString();
 
 const db = await testDatabase();
 const api = await startTestApi(db);
 const bank = await openBank(api);
-const served = new ServedBatches(bank);
+const batches = BatchWorld.of(bank);
 const payer = await bank.account({ funds: { COPM: 1_000n * LEAST } });
 const ana = await bank.account();
 
@@ -33,20 +33,20 @@ describe('the files that a batch generates', () => {
     return object(object(object(object(JSON.parse(String(rows[0]?.body))).data).object).files);
   };
   const rejected = (rows = 1): Promise<{ readonly id: Uuid }> =>
-    served
-      .upload(payer, payroll(Array.from({ length: rows }, () => ['$nobody', '1.5', 'EUR'])))
-      .then(({ id }) => served.validate(id));
+    batches.validated(
+      payer,
+      payroll(Array.from({ length: rows }, () => ['$nobody', '1.5', 'EUR'])),
+    );
   const executed = async (rows = 2): Promise<Uuid> => {
-    const { id } = await served.ready(
+    const { id } = await batches.executed(
       payer,
       payroll(Array.from({ length: rows }, () => [ana.id, MIN, 'COPM'])),
     );
-    await served.execute(id);
     return id;
   };
   const paid = async (): Promise<Uuid> => {
     const id = await executed();
-    await served.pay(id);
+    await batches.payAll(id);
     return id;
   };
   /** As one that ended before files were made once. */
@@ -73,7 +73,7 @@ describe('the files that a batch generates', () => {
 
   it('the files of a batch are generated before its end: with every row settled it is still executing, has no file URLs, and can be neither paused nor canceled', async () => {
     const id = await executed(3);
-    await served.payRows(id);
+    await batches.execution.payNextGroup(id, 100);
     const { status, progress, files } = await shown(id);
     assert.deepEqual(
       [status, progress, files],
@@ -83,7 +83,7 @@ describe('the files that a batch generates', () => {
     const deps = { database: db.database, clock: systemClock, writer: bank.api.core.writer };
     for (const act of [pauseBatch, cancelBatch])
       await assert.rejects(act(deps, id, TEST_ACTOR, 'why not'), /paid or refused already/);
-    await served.pay(id);
+    await batches.payAll(id);
     assert.equal((await shown(id)).status, 'completed');
     assert.notEqual((await urls(id)).result_url, null);
   });

@@ -9,7 +9,7 @@ import { startTestApi, type TestAnswer } from '../helpers/api.js';
 import { answered, type Bank, LEAST, openBank, text } from '../helpers/bank.js';
 import { testDatabase } from '../helpers/database.js';
 import { TEST_ACTOR } from '../helpers/world.js';
-import { batchServiceOf, csvOf, formOf, ServedBatches, UNWATCHED } from './support.js';
+import { batchServiceOf, BatchWorld, csvOf, formOf, UNWATCHED } from './support.js';
 
 const MIB = 1024 * 1024;
 const FILE = csvOf([['$nobody', LEAST.toString(), 'EUR', null, null]]);
@@ -82,7 +82,7 @@ describe('the quotas of a tenant', () => {
     const own = await ready();
     await refused('unpaid_rows', { used: '2', limit: '2' });
     answered(await bank.request('POST', `${own}/execute`), 202);
-    await new ServedBatches(bank).pay(own.split('/').at(-1) as never);
+    await BatchWorld.of(bank).payAll(own.split('/').at(-1) as never);
     assert.equal((await bank.get(own)).json.status, 'partially_failed');
     await refused('unpaid_rows', { used: '2', limit: '2' });
     await set({ unpaidRows: 3n });

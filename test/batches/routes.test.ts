@@ -15,7 +15,7 @@ import {
   walk,
 } from '../helpers/bank.js';
 import { testDatabase } from '../helpers/database.js';
-import { payroll, ServedBatches } from './support.js';
+import { BatchWorld, payroll, resourceOf } from './support.js';
 
 /** The fields that a batch does not show before it is validated. */
 const UNKNOWN =
@@ -26,13 +26,13 @@ const api = await startTestApi(db);
 
 describe('batches over HTTP', () => {
   let bank: Bank;
-  let served: ServedBatches;
+  let batches: BatchWorld;
   let payer: Account;
   let ana: Account;
 
   beforeEach(async () => {
     bank = await openBank(api);
-    served = new ServedBatches(bank);
+    batches = BatchWorld.of(bank);
     payer = await bank.account({ funds: { COPM: 10n * LEAST } });
     ana = await bank.account({ alias: '$ana' });
   });
@@ -46,7 +46,7 @@ describe('batches over HTTP', () => {
     });
 
   it('GET shows the progress of a batch that is validating', async () => {
-    const { id, createdAt } = await served.upload(payer, file(LEAST));
+    const { id, createdAt } = await batches.uploaded(payer, file(LEAST));
     assert.deepEqual(answered(await bank.get(`/v1/bonus_batches/${id}`), 200).json, {
       id,
       status: 'validating',
@@ -59,7 +59,7 @@ describe('batches over HTTP', () => {
   });
 
   it('GET shows a ready batch with its review: totals, funding, duplicates, and whether the source may send', async () => {
-    const { id } = await served.ready(payer, file(6n * LEAST, 5n * LEAST));
+    const { id } = await batches.ready(payer, file(6n * LEAST, 5n * LEAST));
     const review = async (): Promise<unknown> => {
       const { json } = answered(await bank.get(`/v1/bonus_batches/${id}`), 200);
       const {
@@ -100,7 +100,7 @@ describe('batches over HTTP', () => {
   });
 
   it('executing a batch over HTTP is 202 with its progress, 202 as a replay with the same key, and 409 with another key', async () => {
-    const { id } = await served.ready(payer, file(LEAST, 2n * LEAST));
+    const { id } = await batches.ready(payer, file(LEAST, 2n * LEAST));
     const key = randomUUID();
     const { json } = answered(await execute(id, key), 202);
     assert.deepEqual(
@@ -114,7 +114,7 @@ describe('batches over HTTP', () => {
       held: '300000',
       total: '1000000',
     });
-    await served.pay(id);
+    await batches.payAll(id);
     const again = answered(await execute(id, key), 202);
     assert.equal(again.headers.get('svc-idempotent-replayed'), 'true');
     assert.deepEqual(
@@ -135,9 +135,9 @@ describe('batches over HTTP', () => {
   });
 
   it('the rows of a batch are listed over HTTP in the order of the file, by status and page by page', async () => {
-    const { id } = await served.ready(payer, file(...Array.from({ length: 12 }, () => LEAST)));
+    const { id } = await batches.ready(payer, file(...Array.from({ length: 12 }, () => LEAST)));
     answered(await execute(id), 202);
-    await served.pay(id);
+    await batches.payAll(id);
     const rows = await walk(bank, `/v1/bonus_batches/${id}/rows?limit=5`);
     assert.deepEqual(
       rows.map(({ row, status }) => [row, status]),
@@ -174,11 +174,12 @@ describe('batches over HTTP', () => {
 
   it('GET /v1/bonus_batches lists the batches of accounts with a role, newest first, filtered by status, source, time and key', async () => {
     const [one, two] = [
-      await served.ready(payer, file(LEAST)),
-      await served.upload(payer, file(LEAST)),
+      await batches.ready(payer, file(LEAST)),
+      await batches.uploaded(payer, file(LEAST)),
     ];
     const other = await bank.account();
-    const three = await served.upload(other, file(LEAST));
+    const uploadKey = randomUUID();
+    const three = resourceOf(await batches.upload(other, file(LEAST), uploadKey));
     const ids = async (query: string): Promise<unknown[]> =>
       (await walk(bank, `/v1/bonus_batches?limit=1${query}`)).map(({ id }) => id);
     assert.deepEqual(await ids(''), [three.id, two.id, one.id]);
@@ -186,12 +187,12 @@ describe('batches over HTTP', () => {
     assert.deepEqual(await ids(`&source_account=${payer.id}`), [two.id, one.id]);
     assert.deepEqual(await ids(`&source_account=${payer.id}&status=ready`), [one.id]);
     assert.deepEqual(await ids('&created_at[lte]=2020-01-01T00:00:00Z'), []);
-    assert.deepEqual(await ids(`&idempotency_key=${served.lastKey}`), [three.id]);
-    assert.deepEqual(await ids(`&idempotency_key=${served.lastKey}&status=ready`), []);
+    assert.deepEqual(await ids(`&idempotency_key=${uploadKey}`), [three.id]);
+    assert.deepEqual(await ids(`&idempotency_key=${uploadKey}&status=ready`), []);
     const key = randomUUID();
     answered(await bank.request('POST', `/v1/bonus_batches/${one.id}/execute`, { key }), 202);
     assert.deepEqual(await ids(`&idempotency_key=${key}`), [one.id]);
-    await served.pay(one.id);
+    await batches.payAll(one.id);
     await db.change(`DELETE FROM member_roles WHERE account_id=${idLiteral(payer.id)}`);
     assert.deepEqual(await ids(''), [three.id]);
     answered(await bank.get(`/v1/bonus_batches/${one.id}`), 403, 'authority_insufficient');

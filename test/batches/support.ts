@@ -349,11 +349,15 @@ export class BatchWorld {
     return this.execution.pay(id, watch);
   }
 
+  async payAll(id: Uuid): Promise<void> {
+    assert.equal(await this.pay({ id }), 'over');
+  }
+
   /** From the file to the last row. */
   async paid(source: Pick<Account, 'id'>, file: Buffer): Promise<Batch> {
-    const batch = await this.executed(source, file);
-    assert.equal(await this.pay(batch), 'over');
-    return this.batch(batch.id);
+    const { id } = await this.executed(source, file);
+    await this.payAll(id);
+    return this.batch(id);
   }
 
   async batch(id: Uuid): Promise<Batch> {
@@ -398,52 +402,12 @@ export function codeOf({ outcome }: CommandResult<unknown>): string | undefined 
   return outcome.done ? undefined : outcome.refusal.code;
 }
 
-/** The batches of a bank whose API runs in this process, by their ids. */
-export class ServedBatches {
-  lastKey = '';
-  private readonly world: BatchWorld;
-
-  constructor(bank: Pick<Bank, 'api' | 'tenant'>, kind: BatchKindName = 'bonus') {
-    this.world = BatchWorld.of(bank, kind);
-  }
-
-  async upload(source: Pick<Account, 'id'>, file: Buffer): Promise<Batch> {
-    this.lastKey = randomUUID();
-    return resourceOf(await this.world.upload(source, file, this.lastKey));
-  }
-
-  validate(id: Uuid): Promise<Batch> {
-    return this.world.validate(id);
-  }
-
-  async ready(source: Pick<Account, 'id'>, file: Buffer): Promise<Batch> {
-    const batch = await this.validate((await this.upload(source, file)).id);
-    assert.equal(batch.status, 'ready');
-    return batch;
-  }
-
-  async pay(id: Uuid): Promise<void> {
-    assert.equal(await this.world.pay({ id }), 'over');
-  }
-
-  /** Every row, and nothing of what comes behind the last. */
-  async payRows(id: Uuid): Promise<void> {
-    await this.world.execution.payNextGroup(id, 100);
-  }
-
-  async execute(id: Uuid, member?: Pick<Member, 'id'>): Promise<Batch> {
-    return resourceOf(await this.world.execute({ id }, member));
-  }
-}
-
 /** A batch of the account whose file had an error. */
-export async function rejectedBatch(
+export function rejectedBatch(
   bank: Pick<Bank, 'api' | 'tenant'>,
   source: Pick<Account, 'id'>,
 ): Promise<Batch> {
-  const served = new ServedBatches(bank);
-  const { id } = await served.upload(source, payroll([['$nobody', LEAST.toString(), 'COPM']]));
-  return served.validate(id);
+  return BatchWorld.of(bank).validated(source, payroll([['$nobody', LEAST.toString(), 'COPM']]));
 }
 
 /** A batch of one row from the one account to the other, not executed. */
@@ -452,10 +416,20 @@ export function readyBatch(
   from: Pick<Account, 'id'>,
   to: Pick<Account, 'id'>,
 ): Promise<Batch> {
-  return new ServedBatches(bank).ready(
-    from,
-    payroll([[to.id, LEAST.toString(), 'COPM', null, null]]),
-  );
+  return BatchWorld.of(bank).ready(from, payrollOf(to));
+}
+
+/** A batch of one row from the one account to the other, paid. */
+export function paidBatch(
+  bank: Pick<Bank, 'api' | 'tenant'>,
+  from: Pick<Account, 'id'>,
+  to: Pick<Account, 'id'>,
+): Promise<Batch> {
+  return BatchWorld.of(bank).paid(from, payrollOf(to));
+}
+
+function payrollOf(to: Pick<Account, 'id'>): Buffer {
+  return payroll([[to.id, LEAST.toString(), 'COPM', null, null]]);
 }
 
 /** The form of an upload: the fields, then the file. */
@@ -468,17 +442,4 @@ export function formOf(
   for (const [field, value] of Object.entries(fields)) form.append(field, value);
   form.append(part, new Blob([new Uint8Array(file)]), name);
   return form;
-}
-
-/** A batch of one row from the one account to the other, paid. */
-export async function paidBatch(
-  bank: Pick<Bank, 'api' | 'tenant'>,
-  from: Pick<Account, 'id'>,
-  to: Pick<Account, 'id'>,
-): Promise<Batch> {
-  const { id } = await readyBatch(bank, from, to);
-  const served = new ServedBatches(bank);
-  const batch = await served.execute(id);
-  await served.pay(id);
-  return batch;
 }

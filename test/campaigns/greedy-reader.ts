@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { request, startTestApi, type TestApi } from '../helpers/api.js';
 import { ApiProcess } from '../helpers/api-process.js';
 import { answered, type Bank, type Json, LEAST, openBank } from '../helpers/bank.js';
-import { payroll, ServedBatches } from '../batches/support.js';
+import { BatchWorld, payroll } from '../batches/support.js';
 import type { TestDatabase } from '../helpers/database.js';
 import { percentile } from '../helpers/percentile.js';
 import { withCleanup } from '../helpers/with-cleanup.js';
@@ -92,7 +92,7 @@ export function greedyReader(wanted: GreedyReader): Promise<string> {
 /** Returns the path of the first batch. */
 async function makeBatches(bank: Bank, rows: number): Promise<string> {
   const [payer, person] = [await bank.account(), await bank.account({ type: 'person' })];
-  const served = new ServedBatches(bank);
+  const batches = BatchWorld.of(bank);
   const cells = Array.from({ length: rows }, (_, row) => [
     person.id,
     LEAST.toString(),
@@ -100,8 +100,8 @@ async function makeBatches(bank: Bank, rows: number): Promise<string> {
     null,
     `PAY-${row}`,
   ]);
-  const { id } = await served.ready(payer, payroll(cells));
-  await served.ready(payer, payroll(cells));
+  const { id } = await batches.ready(payer, payroll(cells));
+  await batches.ready(payer, payroll(cells));
   await bank.api.core.database.withTransaction((transaction) =>
     transaction.execute('UPDATE batch_storage SET earlier_payments_at=NULL'),
   );
