@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import {
   ApiError,
@@ -10,7 +9,7 @@ import {
   UnexpectedAnswerError,
   UnknownResultError,
 } from '../../packages/client/src/index.js';
-import { freePorts } from '../helpers/service-process.js';
+import { freePorts, listenAt } from '../helpers/service-process.js';
 
 interface Seen {
   readonly method: string;
@@ -57,10 +56,7 @@ describe('a call of the client', () => {
     server = createServer((request, response) => {
       void record(request).then(() => (acts.length > 1 ? acts.shift() : acts[0])?.(response));
     });
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const address = server.address();
-    baseUrl = `http://127.0.0.1:${address !== null && typeof address === 'object' ? address.port : 0}`;
+    baseUrl = `http://127.0.0.1:${await listenAt(server)}`;
   });
   after(() => {
     server.closeAllConnections();

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
+import { listenAt } from '../helpers/service-process.js';
 
 /** Passes requests on, and loses the first response to each POST. */
 export class LossyGateway {
@@ -9,6 +9,7 @@ export class LossyGateway {
   refused: string | null = null;
   /** Whether a POST that is repeated is refused. */
   refusesRepeats = false;
+  url = '';
   readonly posts: { readonly key: string; readonly path: string }[] = [];
   private readonly server = createServer((request, response) => {
     this.pass(request, response).catch(() => response.destroy());
@@ -18,12 +19,8 @@ export class LossyGateway {
 
   static async start(target: string): Promise<LossyGateway> {
     const gateway = new LossyGateway(target);
-    await once(gateway.server.listen(0, '127.0.0.1'), 'listening');
+    gateway.url = `http://127.0.0.1:${await listenAt(gateway.server)}`;
     return gateway;
-  }
-
-  get url(): string {
-    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
   }
 
   async stop(): Promise<void> {

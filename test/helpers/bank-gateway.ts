@@ -1,7 +1,5 @@
-import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { AddressInfo } from 'node:net';
 import getRawBody from 'raw-body';
 import {
   callbackText,
@@ -25,6 +23,7 @@ import {
 } from '../../src/payouts/rails/wire.js';
 import type { RailOrder } from '../../src/payouts/rails/rail.js';
 import type { RailReport } from '../../src/payouts/rails/rail.js';
+import { listenAt } from './service-process.js';
 
 /** A payment as the gateway has it; one for each key. */
 export interface GatewayPayment {
@@ -72,6 +71,7 @@ export class BankGateway {
   readonly acts: GatewayAct[] = [];
   /** Where its callbacks go. */
   serviceUrl = '';
+  url = '';
   private readonly server = createServer((request, response) => {
     this.serve(request, response).catch(() => response.destroy());
   });
@@ -84,14 +84,8 @@ export class BankGateway {
   ) {}
 
   async start(): Promise<this> {
-    this.server.listen(0, '127.0.0.1');
-    await once(this.server, 'listening');
+    this.url = `http://127.0.0.1:${await listenAt(this.server)}`;
     return this;
-  }
-
-  get url(): string {
-    // Listening on a TCP port, so it has this kind of address.
-    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
   }
 
   stop(): void {

@@ -6,6 +6,7 @@ import {
   type ServerResponse,
 } from 'node:http';
 import { once } from 'node:events';
+import { listenAt } from './service-process.js';
 
 /** A delivery as it came over HTTP. */
 export interface Arrived {
@@ -36,11 +37,7 @@ export class HttpReceiver {
       // Who sends may end in the middle.
       this.take(request, response).catch(() => response.destroy());
     });
-    server.listen(this.port, this.host);
-    await once(server, 'listening');
-    const address = server.address();
-    if (address === null || typeof address === 'string') throw new Error('no port');
-    this.port = address.port;
+    this.port = await listenAt(server, this.host, this.port);
     this.server = server;
     return this;
   }

@@ -1,7 +1,7 @@
 import { createHash, generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import Provider, { type Configuration, errors, type KoaContextWithOIDC } from 'oidc-provider';
+import { listenAt } from './service-process.js';
 
 /** A company's identity provider: a real one, on this machine, at which everybody signs in by being named. */
 export interface TestProvider {
@@ -33,9 +33,7 @@ const CLIENT = {
 export async function startProvider(callbackUrl: string): Promise<TestProvider> {
   const server = createServer();
   // Another site than 127.0.0.1, as browsers count sites.
-  await new Promise<void>((resolve) => server.listen(0, 'localhost', resolve));
-  const { port } = server.address() as AddressInfo;
-  const issuer = `http://localhost:${port}`;
+  const issuer = `http://localhost:${await listenAt(server, 'localhost')}`;
   const keys = { own: newKey(), other: newKey() };
   const people = new Map<string, ProviderPerson>();
   const state: TestProvider = {

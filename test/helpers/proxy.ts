@@ -1,5 +1,6 @@
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { once } from 'node:events';
+import { listenAt } from './service-process.js';
 
 /**
  * The fate of a piece of data that the service sends. `cut_before`: both sides are cut, MySQL does not receive it.
@@ -50,8 +51,7 @@ export class Proxy {
   static async open(url: string): Promise<Proxy> {
     const { hostname, port } = new URL(url);
     const proxy = new Proxy({ host: hostname, port: Number.parseInt(port || '3306', 10) });
-    proxy.server.listen(0, '127.0.0.1');
-    await once(proxy.server, 'listening');
+    await listenAt(proxy.server);
     return proxy;
   }
 

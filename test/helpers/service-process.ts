@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { createServer } from 'node:net';
+import { type AddressInfo, createServer, type Server } from 'node:net';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -131,6 +131,12 @@ export async function freePorts(count: number): Promise<number[]> {
     if (await isFree(port)) ports.push(port);
   }
   return ports;
+}
+
+/** Lets a server listen at a port, one that the system chooses unless it is named. Returns the port. */
+export async function listenAt(server: Server, host = '127.0.0.1', port = 0): Promise<number> {
+  await once(server.listen(port, host), 'listening');
+  return (server.address() as AddressInfo).port;
 }
 
 async function isFree(port: number): Promise<boolean> {

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { throughServer } from './proxy.js';
+import { listenAt } from './service-process.js';
 
 /** Decides when each statement of a transaction is sent. */
 export interface Gate {
@@ -38,8 +39,7 @@ export class StatementProxy {
     const { hostname, port } = new URL(url);
     const target = { host: hostname, port: Number.parseInt(port || '3306', 10) };
     const proxy = new StatementProxy(target, gate);
-    proxy.server.listen(0, '127.0.0.1');
-    await once(proxy.server, 'listening');
+    await listenAt(proxy.server);
     return proxy;
   }
 

@@ -1,6 +1,7 @@
 import { connect, type Socket } from 'node:net';
 import { once } from 'node:events';
 import { createServer, type SecureContextOptions, type Server } from 'node:tls';
+import { listenAt } from './service-process.js';
 
 /** TLS before a server that has none, as a mesh puts it there: asks every client for a certificate. */
 export class TlsFront {
@@ -25,11 +26,7 @@ export class TlsFront {
       rejectUnauthorized: true,
       ALPNProtocols: protocols,
     });
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const address = server.address();
-    if (address === null || typeof address === 'string') throw new Error('it does not listen');
-    const front = new TlsFront(server, address.port);
+    const front = new TlsFront(server, await listenAt(server));
     server.on('tlsClientError', () => undefined);
     server.on('connection', (socket) => front.sockets.add(socket));
     server.on('secureConnection', (socket) => {

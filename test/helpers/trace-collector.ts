@@ -1,8 +1,7 @@
-import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import getRawBody from 'raw-body';
 import { z } from 'zod';
+import { listenAt } from './service-process.js';
 
 const value = z.union([
   z.object({ stringValue: z.string() }).transform(({ stringValue }) => stringValue),
@@ -33,6 +32,7 @@ export class TraceCollector {
   readonly spans: CollectedSpan[] = [];
   /** All that came, as it came. */
   text = '';
+  url = '';
   private readonly server = createServer((request, response) => {
     void getRawBody(request, { encoding: 'utf8' }).then((body) => {
       this.text += body;
@@ -44,14 +44,8 @@ export class TraceCollector {
   });
 
   async start(): Promise<this> {
-    this.server.listen(0, '127.0.0.1');
-    await once(this.server, 'listening');
+    this.url = `http://127.0.0.1:${await listenAt(this.server)}`;
     return this;
-  }
-
-  get url(): string {
-    // Listening on a TCP port, so it has this kind of address.
-    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
   }
 
   of(traceId: string): CollectedSpan[] {

@@ -1,7 +1,5 @@
 import assert from 'node:assert/strict';
 import { createServer, type RequestListener } from 'node:http';
-import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
 import { newId, type Uuid } from '../../src/core/ids.js';
 import { instant, systemClock } from '../../src/core/instant.js';
 import { payoutRailEvents } from '../../src/db/entities/payouts.js';
@@ -13,7 +11,7 @@ import { RailUnresponsive } from '../../src/payouts/rails/rail.js';
 import { startTestApi, type TestAnswer } from '../helpers/api.js';
 import { answered, object, text } from '../helpers/bank.js';
 import { testDatabase } from '../helpers/database.js';
-import { freePorts } from '../helpers/service-process.js';
+import { freePorts, listenAt } from '../helpers/service-process.js';
 import {
   assertSameStory,
   openPayoutBank,
@@ -116,13 +114,10 @@ describe('the HTTP rail', () => {
       listener: RequestListener,
       work: (rail: HttpRail) => Promise<T>,
     ): Promise<T> {
-      const server = createServer(listener).listen(0, '127.0.0.1');
-      await once(server, 'listening');
-      const { port } = server.address() as AddressInfo;
+      const server = createServer(listener);
+      const at = `http://127.0.0.1:${await listenAt(server)}`;
       try {
-        return await work(
-          new HttpRail(NAME, `http://127.0.0.1:${port}`, TEST_KEYRING, systemClock),
-        );
+        return await work(new HttpRail(NAME, at, TEST_KEYRING, systemClock));
       } finally {
         server.closeAllConnections();
         server.close();
@@ -176,10 +171,9 @@ describe('the HTTP rail', () => {
     });
 
     it('a rail that is slow to say who holds a key is not waited for longer than its settings say', async () => {
-      const server = createServer(() => undefined).listen(0, '127.0.0.1');
-      await once(server, 'listening');
-      const { port } = server.address() as AddressInfo;
-      const slow = new HttpRail(NAME, `http://127.0.0.1:${port}`, TEST_KEYRING, systemClock, 100);
+      const server = createServer(() => undefined);
+      const at = `http://127.0.0.1:${await listenAt(server)}`;
+      const slow = new HttpRail(NAME, at, TEST_KEYRING, systemClock, 100);
       await assert.rejects(slow.resolve(phone), RailUnresponsive);
       server.closeAllConnections();
       server.close();

@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import {
   createServer as createHttpServer,
   type IncomingHttpHeaders,
@@ -13,6 +12,7 @@ import {
 } from '../../src/webhooks/address-guard.js';
 import type { AttemptResult } from '../../src/webhooks/attempt.js';
 import { Sender, type SenderOptions } from '../../src/webhooks/sender.js';
+import { listenAt } from '../helpers/service-process.js';
 
 /** Receivers of deliveries, good and bad, and senders to them. */
 
@@ -74,12 +74,8 @@ export async function listening(
     connections++;
     sockets.add(socket.on('error', () => undefined).on('close', () => sockets.delete(socket)));
   });
-  server.listen(0, host);
-  await once(server, 'listening');
+  const port = await listenAt(server, host);
   servers.push({ server, sockets });
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('no port');
-  const { port } = address;
   return {
     port,
     url: `${scheme}://${host}:${port}/hook`,
