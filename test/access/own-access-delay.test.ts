@@ -42,7 +42,7 @@ describe("the delay of a tenant's wider access", () => {
     answered(await answer, 200).json.effective_at;
   const role = async ({ member }: Person): Promise<unknown> => {
     const [row] = await db.sql(
-      `SELECT role FROM member_roles WHERE member_id=UNHEX('${member.id.replaceAll('-', '')}')`,
+      `SELECT role FROM member_roles WHERE member_id=${idLiteral(member.id)}`,
     );
     return row?.role;
   };
@@ -202,7 +202,7 @@ describe("the delay of a tenant's wider access", () => {
     later(DELAY_S);
     await apply();
     const rows = await db.sql(
-      `SELECT role FROM member_roles WHERE member_id=UNHEX('${member.id.replaceAll('-', '')}')`,
+      `SELECT role FROM member_roles WHERE member_id=${idLiteral(member.id)}`,
     );
     assert.equal(rows.length, 3);
     assert.equal(other.status, 'active');

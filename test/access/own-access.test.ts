@@ -4,7 +4,7 @@ import { listAuditRows } from '../../src/access/audit-log.js';
 import { setQuotas } from '../../src/access/quotas.js';
 import { systemClock } from '../../src/core/instant.js';
 import { startTestApi, type TestAnswer } from '../helpers/api.js';
-import { answered, type Bank, list, openBank, text, walk } from '../helpers/bank.js';
+import { answered, type Bank, idLiteral, list, openBank, text, walk } from '../helpers/bank.js';
 import { testDatabase } from '../helpers/database.js';
 import { describedApi } from '../helpers/described.js';
 import { assertLedgerSound, TEST_ACTOR } from '../helpers/world.js';
@@ -214,7 +214,7 @@ describe('own accounts, members and roles', () => {
       const answers = await Promise.all([against(one, two), against(two, one)]);
       assert.equal(answers.filter(({ status }) => status < 300).length, 1);
       const rows = await db.sql(
-        `SELECT 1 FROM member_roles WHERE role='owner' AND account_id=UNHEX('${account.id.replaceAll('-', '')}')`,
+        `SELECT 1 FROM member_roles WHERE role='owner' AND account_id=${idLiteral(account.id)}`,
       );
       assert.equal(rows.length, 1);
     }

@@ -7,7 +7,7 @@ import { nullsOf } from '../../src/db/table.js';
 import { runIfDue } from '../../src/transfers/schedules/run.js';
 import type { TestDatabase } from '../helpers/database.js';
 import { LEAST } from '../helpers/bank.js';
-import { makeAccount, makeTenant, openWriter } from '../helpers/world.js';
+import { makeAccount, makeTenant, NOBODY, openWriter } from '../helpers/world.js';
 import { type Damages, damageTests } from './damages.js';
 
 const DAY_MS = 86_400_000;
@@ -91,12 +91,7 @@ async function makeVictims({ database }: TestDatabase): Promise<Victims> {
   await database.withTransaction((transaction) =>
     transaction.execute(insertSql(schedules, [schedule])),
   );
-  const deps = {
-    database,
-    clock: systemClock,
-    writer: parts.writer,
-    notifier: { notify: () => undefined },
-  };
+  const deps = { database, clock: systemClock, writer: parts.writer, notifier: NOBODY };
   while ((await runIfDue(deps, schedule.id)).dueInMs === 0);
   return { tenantId: tenant.tenant.id, schedule };
 }

@@ -127,9 +127,7 @@ describe('retention of ended batches', () => {
     const { id } = await paid();
     const own = `WHERE batch_id=${idLiteral(id)}`;
     const [row] = await db.sql(`SELECT HEX(payment_id) AS bonus FROM batch_rows ${own}`);
-    await db.change(
-      `UPDATE batch_rows SET payment_id=X'${randomUUID().replaceAll('-', '')}' ${own}`,
-    );
+    await db.change(`UPDATE batch_rows SET payment_id=${idLiteral(randomUUID())} ${own}`);
     await remove('paid', later());
     assert.deepEqual([(await world.rows(id)).length, await isRemoved(id)], [1, false]);
     await db.change(`UPDATE batch_rows SET payment_id=X'${String(row!.bonus)}' ${own}`);

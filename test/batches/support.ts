@@ -28,7 +28,7 @@ import type { BatchKinds } from '../../src/batches/kind.js';
 import { payoutBatches } from '../../src/batches/kinds/payout.js';
 import { GATEWAY_TERMS } from '../../src/payouts/rails/destinations.js';
 import { SIMULATED } from '../../src/payouts/rails/rail.js';
-import { TEST_KEYS } from '../helpers/api.js';
+import { TEST_KEYRING } from '../helpers/api.js';
 import { BONUS_BATCHES } from '../../src/batches/kinds/bonus.js';
 import { BatchExecution, type PaymentEnd } from '../../src/batches/execution.js';
 import { BatchFiles } from '../../src/batches/files.js';
@@ -52,11 +52,12 @@ import {
 } from '../../src/batches/workflow-service.js';
 import { Deadline } from '../../src/core/timers.js';
 import type { WriterOptions } from '../../src/ledger/writer/ledger-writer.js';
-import { type Bank, LEAST } from '../helpers/bank.js';
+import { type Bank, idLiteral, LEAST } from '../helpers/bank.js';
 import { STATEMENT_TIMEOUT_MS, type TestDatabase } from '../helpers/database.js';
 import {
   makeAccount,
   makeTenant,
+  NOBODY,
   openWriter,
   setFee,
   TEST_ACTOR,
@@ -129,7 +130,7 @@ export const KINDS: BatchKinds = {
       ],
       terms: new Map([['http:limited', { ...GATEWAY_TERMS, limits: LIMITED.limits }]]),
     },
-    encryptionKeys: TEST_KEYS,
+    encryptionKeys: TEST_KEYRING,
   }),
 };
 
@@ -208,8 +209,6 @@ function acting(action: BatchAction['action']) {
 export const pauseBatch = acting('pause');
 export const resumeBatch = acting('resume');
 export const cancelBatch = acting('cancel');
-
-const NOBODY = { notify: () => undefined };
 
 /** A file as it comes out of a form. */
 function uploadOf(file: Buffer): UploadFile {
@@ -376,7 +375,7 @@ export class BatchWorld {
 
   async events(): Promise<string[]> {
     const rows = await this.database.reader.query(
-      `SELECT type FROM events WHERE tenant_id=X'${this.tenant.tenant.id.replaceAll('-', '')}' ORDER BY sequence`,
+      `SELECT type FROM events WHERE tenant_id=${idLiteral(this.tenant.tenant.id)} ORDER BY sequence`,
     );
     return rows.map(({ type }) => String(type));
   }

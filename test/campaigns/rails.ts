@@ -21,15 +21,8 @@ import {
 } from '../../src/payouts/resolution/resolutions.js';
 import { dayOf } from '../../src/payouts/statements/compare.js';
 import { reconcile, DEFAULT_DELAY_MS } from '../../src/payouts/statements/reconcile.js';
-import {
-  openPayoutBank,
-  payoutBody,
-  type PayoutBank,
-  railsOf,
-  seen,
-  TEST_KEYRING,
-} from '../payouts/support.js';
-import { startTestApi } from '../helpers/api.js';
+import { openPayoutBank, payoutBody, type PayoutBank, railsOf, seen } from '../payouts/support.js';
+import { startTestApi, TEST_KEYRING } from '../helpers/api.js';
 import { answered, LEAST, text } from '../helpers/bank.js';
 import type { TestDatabase } from '../helpers/database.js';
 import { serving, temporalEnvironment, type TestTemporal, until } from '../helpers/temporal.js';

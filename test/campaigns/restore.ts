@@ -5,8 +5,7 @@ import { type Instant, systemClock, toRfc3339 } from '../../src/core/instant.js'
 import { counted } from '../../src/core/collections.js';
 import { SignedInPeople } from '../ops/signed-in.js';
 import { run } from '../ops/ops.js';
-import { TEST_KEYRING } from '../payouts/support.js';
-import { request, startTestApi } from '../helpers/api.js';
+import { request, startTestApi, TEST_KEYRING } from '../helpers/api.js';
 import { answered, idLiteral, type Json, LEAST, list, object } from '../helpers/bank.js';
 import { type PayrollBank, payrollOf } from '../helpers/batch-workflows.js';
 import type { TestDatabase } from '../helpers/database.js';

@@ -65,8 +65,8 @@ export const PATIENT = { COMMAND_TIMEOUT_MS: '20000' };
 const OWN_PORTS = { PORT: '0', ADMIN_PORT: '0', SHUTDOWN_GRACE_MS: '2000' };
 const NOWHERE: DestinationStream = { write: () => undefined };
 /** The keys with which test processes sign and seal. */
-export const TEST_KEYS: Keyring = [{ id: 'test', secret: Buffer.alloc(32, 7) }];
-const KEYS = `test:${TEST_KEYS[0].secret.toString('base64')}`;
+export const TEST_KEYRING: Keyring = [{ id: 'test', secret: Buffer.alloc(32, 7) }];
+const KEYS = `test:${TEST_KEYRING[0].secret.toString('base64')}`;
 
 /** Starts an API, which is stopped after the last test of the file at the latest. */
 export async function startTestApi(

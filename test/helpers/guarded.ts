@@ -26,7 +26,7 @@ import {
   transferBody,
   walk,
 } from './bank.js';
-import { balanceOf, TEST_ACTOR, type WantedAccount } from './world.js';
+import { balanceOf, NOBODY, TEST_ACTOR, type WantedAccount } from './world.js';
 import { payoutApproval } from '../../src/payouts/decide.js';
 import { type TransferApprovals, transferApproval } from '../../src/transfers/approval-outcomes.js';
 
@@ -207,8 +207,6 @@ export async function openGuarded(
 export function approvalsOf({ core }: TestApi): TransferApprovals {
   return new Approvals(transferApproval, { ...core, notifier: NOBODY });
 }
-
-const NOBODY = { notify: () => undefined };
 
 /** The row of either kind, found by its id. */
 export type KindApprovals = Pick<

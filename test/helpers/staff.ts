@@ -7,7 +7,7 @@ import { codeAt, STEP_MS } from '../../src/staff/authenticator.js';
 import { setPerson, type NewStaff } from '../../src/staff/people.js';
 import { identityOf, type StaffDeps, StaffSignals } from '../../src/staff/verification.js';
 import type { StaffChannel, StaffIdentity } from '../../src/staff/rules.js';
-import { TEST_KEYS } from './api.js';
+import { TEST_KEYRING } from './api.js';
 import { TEST_ACTOR } from './world.js';
 
 /** The authenticators of the people that tests made. */
@@ -15,7 +15,7 @@ const secrets = new Map<string, string>();
 
 /** The parts of the service that know the staff, over a test's database. */
 export function staffPartsOf(database: Database, clock = systemClock): StaffDeps {
-  return { database, clock, encryptionKeys: TEST_KEYS };
+  return { database, clock, encryptionKeys: TEST_KEYRING };
 }
 
 /** Databases with a person who may manage the staff: a test may remove those whom it added. */

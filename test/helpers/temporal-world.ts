@@ -28,7 +28,7 @@ import {
 } from './bank.js';
 import type { TestDatabase } from './database.js';
 import { type TestTemporal, workflowOf } from './temporal.js';
-import { openWriter, TEST_ACTOR } from './world.js';
+import { NOBODY, openWriter, TEST_ACTOR } from './world.js';
 import { addStaff, codeOf } from './staff.js';
 import { Approvals } from '../../src/approvals/service.js';
 import { type TransferApprovals, transferApproval } from '../../src/transfers/approval-outcomes.js';
@@ -146,9 +146,9 @@ export const REASON = 'the customer asked by telephone';
 
 /** Decides as the staff, the workflow and the sweeper do. No workflow is notified. */
 export function approvalsOf({ database }: TestDatabase): TransferApprovals {
-  const notifier = { notify: () => undefined };
   const { writer } = openWriter(database);
-  return new Approvals(transferApproval, { writer, database, clock: systemClock, notifier });
+  const deps = { writer, database, clock: systemClock, notifier: NOBODY };
+  return new Approvals(transferApproval, deps);
 }
 
 /** Lets time pass. */

@@ -61,6 +61,9 @@ export function asDatabaseClock(clock: Clock | DatabaseClock): DatabaseClock {
   return clock === systemClock ? new DatabaseClock() : new TestClock(clock);
 }
 
+/** A notifier without workflows. */
+export const NOBODY = { notify: () => undefined };
+
 const DESK_OPTIONS: WriterOptions = {
   maxGroup: 200,
   groupsInFlight: 2,

@@ -4,7 +4,7 @@ import { transfers } from '../../src/db/entities/operations.js';
 import type { Account } from '../../src/db/entities/parties.js';
 import { insertRow, refuse, rowKey } from '../../src/ledger/writer/types.js';
 import { startTestApi } from '../helpers/api.js';
-import { answered, text } from '../helpers/bank.js';
+import { answered, idLiteral, text } from '../helpers/bank.js';
 import { ownDatabase, untilLockIsAwaited } from '../helpers/database.js';
 import { openGuarded } from '../helpers/guarded.js';
 import { move, SHORT_OF_FUNDS, testKind } from '../helpers/kinds.js';
@@ -92,7 +92,7 @@ describe('a group with a failing statement', () => {
   it('a group of which a statement fails for a tenant without an event counter has stored nothing either, despite an earlier counter in the session', async () => {
     const { writer, retries } = openWriter(db.database, { commandTimeoutMs: 400 });
     const command = move({ from: payer, to: receiver, raw: 1n });
-    const own = `tenant_id=X'${tenant.tenant.id.replaceAll('-', '')}'`;
+    const own = `tenant_id=${idLiteral(tenant.tenant.id)}`;
     await db.sql(`CREATE TABLE kept_counter AS SELECT * FROM event_counters WHERE ${own}`);
     await db.sql(`DELETE FROM event_counters WHERE ${own}`);
     const { outcome } = await writer.submit(testKind, command);
@@ -111,7 +111,7 @@ describe('a group with a failing statement', () => {
     );
     assert(first.done);
     const { id } = first.resource;
-    const own = `id=X'${id.replaceAll('-', '')}'`;
+    const own = `id=${idLiteral(id)}`;
     await db.sql(`CREATE TABLE taken AS SELECT * FROM transfers WHERE ${own}`);
     await db.sql(`DELETE FROM transfers WHERE ${own}`);
     const command = move({

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { freezeAccount, unfreezeAccount } from '../../src/accounts/status.js';
-import { asUuid, newId, type Uuid } from '../../src/core/ids.js';
+import { newId, type Uuid } from '../../src/core/ids.js';
 import { type Instant, instant, systemClock } from '../../src/core/instant.js';
+import { uuid } from '../../src/db/columns.js';
 import { outbox } from '../../src/db/entities/outbox.js';
 import { railBreakers } from '../../src/db/entities/rails.js';
 import { RailBreakers, RESUMES_AFTER_MS } from '../../src/payouts/breaker.js';
@@ -135,13 +136,7 @@ describe('a rail that does not answer', () => {
     await recovery.resumeDue('simulated', new AbortController().signal);
     const told = await db.sql('SELECT resource_id FROM outbox ORDER BY resource_id');
     assert.deepEqual(
-      told.map((row) =>
-        asUuid(
-          (row.resource_id as Buffer)
-            .toString('hex')
-            .replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-'),
-        ),
-      ),
+      told.map((row) => uuid.parse(row.resource_id)),
       [...ids.slice(1), held].toSorted(),
     );
     assert.equal((await breaker()).resumeAt, null);

@@ -9,7 +9,7 @@ import { type Ran, run } from '../ops/ops.js';
 import { BankGateway, answerOf } from '../helpers/bank-gateway.js';
 import { type TestDatabase, testDatabase } from '../helpers/database.js';
 import { freePorts } from '../helpers/service-process.js';
-import { TEST_KEYRING } from './support.js';
+import { TEST_KEYRING } from '../helpers/api.js';
 
 const NAME = 'bank-a';
 const [KEY] = TEST_KEYRING;

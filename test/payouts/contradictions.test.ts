@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import type { Uuid } from '../../src/core/ids.js';
-import { answered, LEAST, list, object, setStatus } from '../helpers/bank.js';
+import { answered, idLiteral, LEAST, list, object, setStatus } from '../helpers/bank.js';
 import { type TestDatabase } from '../helpers/database.js';
 import { assertLedgerSound, balanceOf } from '../helpers/world.js';
 import { say, ScriptedRail } from './scripted-rail.js';
@@ -68,9 +68,7 @@ describe('a rail that contradicts the known outcome', () => {
 
   describe('before the submission of the payout', () => {
     const expiresNow = (id: Uuid) =>
-      db.change(
-        `UPDATE payouts SET approval_expires_at='2020-01-01' WHERE id=X'${id.replaceAll('-', '')}'`,
-      );
+      db.change(`UPDATE payouts SET approval_expires_at='2020-01-01' WHERE id=${idLiteral(id)}`);
     /** One that waits for approval, of which its rail says that it has it. */
     const pending = async () => {
       await own.guard();

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { asUuid } from '../../src/core/ids.js';
 import { payoutSecrets } from '../../src/db/entities/payouts.js';
 import { openSecrets } from '../../src/payouts/service.js';
-import { startTestApi } from '../helpers/api.js';
+import { startTestApi, TEST_KEYRING } from '../helpers/api.js';
 import { answered, LEAST, list, object, setStatus, text } from '../helpers/bank.js';
 import { testDatabase } from '../helpers/database.js';
 import { describedApi } from '../helpers/described.js';
@@ -17,7 +17,6 @@ import {
   payoutBody,
   type PayoutBank,
   statusesOf,
-  TEST_KEYRING,
 } from './support.js';
 
 const db = await testDatabase();

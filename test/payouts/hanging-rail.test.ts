@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { railsCampaign } from '../campaigns/rails.js';
-import { startTestApi, type TestApi } from '../helpers/api.js';
+import { startTestApi, TEST_KEYRING, type TestApi } from '../helpers/api.js';
 import { BankGateway } from '../helpers/bank-gateway.js';
 import { testDatabase } from '../helpers/database.js';
 import {
@@ -13,7 +13,7 @@ import {
 } from '../helpers/temporal.js';
 import { newSignature } from '../helpers/temporal-world.js';
 import { startTestWorker } from '../helpers/temporal-worker.js';
-import { assertSameStory, openPayoutBank, rowOf, TEST_KEYRING, untilStatus } from './support.js';
+import { assertSameStory, openPayoutBank, rowOf, untilStatus } from './support.js';
 
 /** A gateway that takes every request, and does nothing and answers nothing while it hangs. */
 class HangingGateway extends BankGateway {

@@ -8,8 +8,8 @@ import { HttpRail } from '../../src/payouts/rails/http.js';
 import { railHeaders } from '../../src/payouts/rails/wire.js';
 import { SimulatedRail } from '../../src/payouts/rails/simulated.js';
 import { RailUnresponsive } from '../../src/payouts/rails/rail.js';
-import { startTestApi, type TestAnswer } from '../helpers/api.js';
-import { answered, object, text } from '../helpers/bank.js';
+import { startTestApi, TEST_KEYRING, type TestAnswer } from '../helpers/api.js';
+import { answered, idLiteral, object, text } from '../helpers/bank.js';
 import { testDatabase } from '../helpers/database.js';
 import { freePorts, listenAt } from '../helpers/service-process.js';
 import {
@@ -21,7 +21,6 @@ import {
   rowOf,
   railEventsOf,
   statusesOf,
-  TEST_KEYRING,
   untilStatus,
 } from './support.js';
 
@@ -300,9 +299,7 @@ describe('the HTTP rail', () => {
 
     it('accepts callbacks only about its own payouts, and reveals no other payout', async () => {
       const other = await own.pay();
-      await db.change(
-        `UPDATE payouts SET rail='simulated' WHERE id=X'${other.replaceAll('-', '')}'`,
-      );
+      await db.change(`UPDATE payouts SET rail='simulated' WHERE id=${idLiteral(other)}`);
       const answers = [await call(about({ key: newId() })), await call(about({ key: other }))];
       for (const answer of answers) answered(answer, 404, 'not_found');
       assert.equal(answers[0]?.text, answers[1]?.text);

@@ -5,7 +5,7 @@ import { openSecrets } from '../../src/payouts/service.js';
 import type { KeyHolder } from '../../src/payouts/rails/rail.js';
 import { asUuid, newId, type Uuid } from '../../src/core/ids.js';
 import { instant } from '../../src/core/instant.js';
-import { startTestApi, type TestAnswer } from '../helpers/api.js';
+import { startTestApi, TEST_KEYRING, type TestAnswer } from '../helpers/api.js';
 import { answered, type Json, LEAST, object, openBank, text } from '../helpers/bank.js';
 import { testDatabase } from '../helpers/database.js';
 import { describedApi } from '../helpers/described.js';
@@ -20,7 +20,6 @@ import {
   railsOf,
   rowOf,
   statusesOf,
-  TEST_KEYRING,
 } from './support.js';
 import { type Answer, say, ScriptedRail } from './scripted-rail.js';
 

@@ -7,8 +7,8 @@ import { payoutSecrets } from '../../src/db/entities/payouts.js';
 import { openSecrets } from '../../src/payouts/service.js';
 import { type Ran, run, TEST_KEYS } from '../ops/ops.js';
 import { SignedInPeople } from '../ops/signed-in.js';
-import { startTestApi } from '../helpers/api.js';
-import { answered, type Json, LEAST, text } from '../helpers/bank.js';
+import { startTestApi, TEST_KEYRING } from '../helpers/api.js';
+import { answered, idLiteral, type Json, LEAST, text } from '../helpers/bank.js';
 import { testDatabase } from '../helpers/database.js';
 import { balanceOf } from '../helpers/world.js';
 import {
@@ -20,7 +20,6 @@ import {
   type PayoutBank,
   railsOf,
   rowOf,
-  TEST_KEYRING,
 } from './support.js';
 
 const RESOLVE = ['payouts', 'resolve'] as const;
@@ -76,7 +75,7 @@ describe('the commands of operators for payouts', () => {
 
   it('operators cannot retry a payout without the address of its rail, and nothing is counted', async () => {
     const id = await own.pay();
-    await db.change(`UPDATE payouts SET rail='http:gone' WHERE id=X'${id.replaceAll('-', '')}'`);
+    await db.change(`UPDATE payouts SET rail='http:gone' WHERE id=${idLiteral(id)}`);
     await refused(/the rail http:gone is not configured here/, 'payouts', 'retry', id);
     const { status, attempts } = await rowOf(db, id);
     assert.deepEqual([status, attempts, await actsOn(id)], ['approved', 0, []]);

@@ -32,6 +32,7 @@ import { Outbox } from '../../src/temporal/outbox.js';
 import {
   type RequestOptions,
   startTestApi,
+  TEST_KEYRING,
   type TestAnswer,
   type TestApi,
 } from '../helpers/api.js';
@@ -49,15 +50,19 @@ import {
 } from '../helpers/bank.js';
 import { type TestDatabase, testDatabase } from '../helpers/database.js';
 import { until } from '../helpers/temporal.js';
-import { assertLedgerSound, openWriter, setFee, someone, TEST_ACTOR } from '../helpers/world.js';
+import {
+  assertLedgerSound,
+  NOBODY,
+  openWriter,
+  setFee,
+  someone,
+  TEST_ACTOR,
+} from '../helpers/world.js';
 import { Approvals } from '../../src/approvals/service.js';
 import { payoutApproval } from '../../src/payouts/decide.js';
 import { type Answer, say, ScriptedRail } from './scripted-rail.js';
 
 /** A tenant with an account that pays out. Account numbers differ in their ends alone. */
-
-/** ENCRYPTION_KEYS of every test. */
-export const TEST_KEYRING: Keyring = [{ id: 'test', secret: Buffer.alloc(32, 7) }];
 
 export const HOLDER = 'María Holder Núñez';
 export const DOCUMENT = 'CC-79456123';
@@ -279,7 +284,7 @@ export function railsOf(
     pollDue: (rail: string, limit: number) =>
       pollDue(calls, rail, given.windowMs ?? DEFAULT_RETURN_WINDOW_MS, limit),
   };
-  const notifier = { notify: () => undefined };
+  const notifier = NOBODY;
   const approvals = new Approvals(payoutApproval, { writer, database, clock, notifier });
   const onCallback = () => undefined;
   const keys = new Map();

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { SCENARIOS } from '../../src/payouts/rails/simulated.js';
 import { startTestApi } from '../helpers/api.js';
-import { LEAST, object } from '../helpers/bank.js';
+import { idLiteral, LEAST, object } from '../helpers/bank.js';
 import { testDatabase } from '../helpers/database.js';
 import {
   serving,
@@ -92,7 +92,7 @@ describe('the workflow of a payout', () => {
     const id = await own.createPending();
     await untilWaiting(temporal, id, 'payout');
     await db.change(
-      `UPDATE payouts SET approval_expires_at=UTC_TIMESTAMP(3) WHERE id=X'${id.replaceAll('-', '')}'`,
+      `UPDATE payouts SET approval_expires_at=UTC_TIMESTAMP(3) WHERE id=${idLiteral(id)}`,
     );
     const shown = await untilStatus(own, id, ['canceled']);
     assert.equal(object(shown.failure).code, 'approval_expired');

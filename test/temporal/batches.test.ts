@@ -3,7 +3,7 @@ import { formatAmount } from '../../src/core/amount.js';
 import { type Uuid } from '../../src/core/ids.js';
 import { batchWorkflowId } from '../../src/temporal/contracts.js';
 import { startTestApi, type TestApi } from '../helpers/api.js';
-import { type Json, LEAST, object } from '../helpers/bank.js';
+import { idLiteral, type Json, LEAST, object } from '../helpers/bank.js';
 import {
   assertPaidOnce,
   batchEvents,
@@ -53,9 +53,7 @@ describe('the workflow of a batch', () => {
     try {
       await payroll.execute(id);
       await until('Temporal was told', async () => {
-        const rows = await db.sql(
-          `SELECT id FROM outbox WHERE resource_id=X'${id.replaceAll('-', '')}'`,
-        );
+        const rows = await db.sql(`SELECT id FROM outbox WHERE resource_id=${idLiteral(id)}`);
         return rows.length === 0;
       });
       await then();

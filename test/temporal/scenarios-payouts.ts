@@ -3,14 +3,8 @@ import { payoutWorkflowId } from '../../src/temporal/contracts.js';
 import { instant } from '../../src/core/instant.js';
 import { Cursors } from '../../src/http/cursor.js';
 import { HolderChecks } from '../../src/payouts/routes-recipients.js';
-import {
-  openPayoutBank,
-  payoutBody,
-  type PayoutBank,
-  TEST_KEYRING,
-  untilStatus,
-} from '../payouts/support.js';
-import type { TestApi } from '../helpers/api.js';
+import { openPayoutBank, payoutBody, type PayoutBank, untilStatus } from '../payouts/support.js';
+import { TEST_KEYRING, type TestApi } from '../helpers/api.js';
 import { answered, text } from '../helpers/bank.js';
 import type { TestDatabase } from '../helpers/database.js';
 import {

@@ -4,10 +4,10 @@ import { Worker } from '@temporalio/worker';
 import { IN_A_THREAD } from '../../development/replay-histories.js';
 import { BUNDLE_FILE, TRACED_BUNDLE_FILE } from '../../src/temporal/workers.js';
 import { payoutWorkflowId } from '../../src/temporal/contracts.js';
-import { openPayoutBank, payoutBody, TEST_KEYRING } from '../payouts/support.js';
-import { request, startTestApi, type TestAnswer } from '../helpers/api.js';
+import { openPayoutBank, payoutBody } from '../payouts/support.js';
+import { request, startTestApi, TEST_KEYRING, type TestAnswer } from '../helpers/api.js';
 import { ApiProcess } from '../helpers/api-process.js';
-import { answered, text } from '../helpers/bank.js';
+import { answered, idLiteral, text } from '../helpers/bank.js';
 import { BankGateway, type GatewayAnswer, type GatewayRequest } from '../helpers/bank-gateway.js';
 import { testDatabase } from '../helpers/database.js';
 import { HttpReceiver } from '../helpers/http-receiver.js';
@@ -180,7 +180,7 @@ describe('a trace', () => {
         [undefined, undefined],
       );
       const stored = await db.sql(
-        `SELECT traceparent FROM events WHERE resource_id=X'${id.replaceAll('-', '')}'`,
+        `SELECT traceparent FROM events WHERE resource_id=${idLiteral(id)}`,
       );
       assert(stored.length > 0 && stored.every(({ traceparent }) => traceparent === null));
       assert.equal(collector.spans.length, before);

@@ -210,7 +210,7 @@ describe('the dispatcher of a worker', () => {
         .change(
           `UPDATE webhook_endpoints e JOIN webhook_deliveries d ON d.endpoint_id=e.id SET e.next_due_at='2020-01-01',
            e.waits_until='2020-01-01', d.next_attempt_at='2020-01-01'
-           WHERE d.state='retrying' AND e.id=X'${own.id.replaceAll('-', '')}'`,
+           WHERE d.state='retrying' AND e.id=${idLiteral(own.id)}`,
         )
         .then(() => 0);
     await overdue();
@@ -326,7 +326,7 @@ describe('the dispatcher of a worker', () => {
     const bodies = new Map(
       (
         await db.sql(
-          `SELECT id, body FROM events WHERE tenant_id=X'${own.account.tenantId.replaceAll('-', '')}'`,
+          `SELECT id, body FROM events WHERE tenant_id=${idLiteral(own.account.tenantId)}`,
         )
       ).map((row) => [(row.id as Buffer).toString('hex'), String(row.body)]),
     );

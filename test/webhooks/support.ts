@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { asUuid, type Uuid } from '../../src/core/ids.js';
 import type { Instant } from '../../src/core/instant.js';
 import { systemClock } from '../../src/core/instant.js';
+import { uuid } from '../../src/db/columns.js';
 import type { EventType } from '../../src/db/entities/events.js';
 import { outbox } from '../../src/db/entities/outbox.js';
 import type { Account } from '../../src/db/entities/parties.js';
@@ -26,14 +27,13 @@ import { EndpointRun } from '../../src/webhooks/endpoint-run.js';
 import { UNOBSERVED } from '../../src/webhooks/deps.js';
 import type { WebhookDeps } from '../../src/webhooks/deps.js';
 import { sweepEndpoints } from '../../src/webhooks/sweeps.js';
-import type { TestApi } from '../helpers/api.js';
-import { answered, type Bank, type Json, openBank, text } from '../helpers/bank.js';
+import { TEST_KEYRING, type TestApi } from '../helpers/api.js';
+import { answered, type Bank, idLiteral, type Json, openBank, text } from '../helpers/bank.js';
 import type { TestDatabase } from '../helpers/database.js';
 import { type FakeReceiver, sign } from '../helpers/receiver.js';
+import { NOBODY } from '../helpers/world.js';
 
-const KEYS = [{ id: 'test', secret: Buffer.alloc(32, 7) }] as const;
 const CHUNK = 400;
-const SILENT = { notify: () => undefined };
 
 /** The parts of a test's runs: the API's own database, and the receiver. */
 export function partsOf(
@@ -46,9 +46,9 @@ export function partsOf(
   const own = {
     database,
     clock,
-    encryptionKeys: KEYS,
+    encryptionKeys: TEST_KEYRING,
     sender,
-    notifier: SILENT,
+    notifier: NOBODY,
     observer: UNOBSERVED,
     ...changes,
   };
@@ -189,7 +189,7 @@ export async function isDue(
 /** Expires the claim, as after the death of its run. */
 export async function expireLease(db: TestDatabase, id: Uuid): Promise<void> {
   await db.change(
-    `UPDATE webhook_endpoints SET lease_until='2020-01-01' WHERE id=X'${id.replaceAll('-', '')}'`,
+    `UPDATE webhook_endpoints SET lease_until='2020-01-01' WHERE id=${idLiteral(id)}`,
   );
 }
 
@@ -220,11 +220,9 @@ export async function statesOf(api: TestApi, endpointId: Uuid): Promise<Record<s
 /** The ids of the tenant's events, the oldest first. */
 export async function eventIds(api: TestApi, tenantId: Uuid): Promise<string[]> {
   const rows = await api.core.database.reader.query(
-    `SELECT LOWER(HEX(id)) AS id FROM events WHERE tenant_id=X'${tenantId.replaceAll('-', '')}' ORDER BY sequence`,
+    `SELECT id FROM events WHERE tenant_id=${idLiteral(tenantId)} ORDER BY sequence`,
   );
-  return rows.map((row) =>
-    String(row.id).replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5'),
-  );
+  return rows.map(({ id }) => uuid.parse(id));
 }
 
 export function isSigned(
