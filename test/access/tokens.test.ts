@@ -10,12 +10,11 @@ import {
   type NewToken,
 } from '../../src/members/tokens.js';
 import { hashToken, keyIdOf, generateToken } from '../../src/access/token-text.js';
-import { ApiError } from '../../src/core/errors.js';
 import { type Instant, instant, systemClock } from '../../src/core/instant.js';
 import { startTestApi, type TestAnswer, type TestApi } from '../helpers/api.js';
 import { answered, type Bank, LEAST, openBank, transferBody } from '../helpers/bank.js';
 import { testDatabase } from '../helpers/database.js';
-import { assertLedgerSound, TEST_ACTOR } from '../helpers/world.js';
+import { assertLedgerSound, refusalOf, TEST_ACTOR } from '../helpers/world.js';
 
 const HOUR_MS = 3_600_000;
 /** A revocation is complete within this. */
@@ -59,14 +58,7 @@ describe('a token', () => {
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
   }
-  const stateOf = async (work: Promise<unknown>): Promise<unknown> => {
-    const failure: unknown = await work.then(
-      () => assert.fail('it was not refused'),
-      (error: unknown) => error,
-    );
-    assert.ok(failure instanceof ApiError, String(failure));
-    return [failure.refusal.code, failure.refusal.details?.current];
-  };
+  const stateOf = (work: Promise<unknown>) => refusalOf(work, 'current');
 
   it('is valid until its expiry and 401 from then on, to the millisecond', async () => {
     const expiresAt = instant(systemClock() + HOUR_MS);

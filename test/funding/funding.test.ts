@@ -20,18 +20,12 @@ import {
   makeAccount,
   makeTenant,
   openWriter,
+  refusalOf,
   someone,
   type TestTenant,
 } from '../helpers/world.js';
 
-async function codeOf(work: Promise<unknown>): Promise<string> {
-  const failure = await work.then(
-    () => assert.fail('it was not refused'),
-    (error: unknown) => error,
-  );
-  assert.ok(failure instanceof ApiError, String(failure));
-  return failure.refusal.code;
-}
+const codeOf = async (work: Promise<unknown>): Promise<unknown> => (await refusalOf(work))[0];
 
 const test = await testDatabase();
 const deps = { database: test.database, writer: openWriter(test.database).writer };

@@ -7,6 +7,7 @@ import { type IssuedToken, issueToken } from '../../src/members/tokens.js';
 import { setFeeSchedule } from '../../src/operations/fees.js';
 import { openAccount } from '../../src/accounts/open-accounts.js';
 import type { Amount, Asset } from '../../src/core/amount.js';
+import { ApiError } from '../../src/core/errors.js';
 import { newId, type Uuid } from '../../src/core/ids.js';
 import { type Clock, type Instant, systemClock } from '../../src/core/instant.js';
 import { type Role, type Scope, SCOPES } from '../../src/core/permissions.js';
@@ -230,6 +231,20 @@ export async function findings(database: Database): Promise<readonly Finding[]> 
 }
 
 const AUDIT_TRIES = 3;
+
+/** Returns the code with which work is refused, and these details. Fails if the work is not refused. */
+export async function refusalOf(
+  work: Promise<unknown>,
+  ...details: readonly string[]
+): Promise<unknown[]> {
+  const failure = await work.then(
+    () => assert.fail('it was not refused'),
+    (error: unknown) => error,
+  );
+  assert.ok(failure instanceof ApiError, String(failure));
+  const { refusal } = failure;
+  return [refusal.code, ...details.map((name) => refusal.details?.[name])];
+}
 
 type GivenFee = Pick<FeeScheduleRow, 'tenantId'> & Partial<FeeScheduleRow>;
 
