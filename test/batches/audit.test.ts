@@ -1,8 +1,9 @@
 import type { Uuid } from '../../src/core/ids.js';
 import type { Account } from '../../src/db/entities/parties.js';
-import type { Batch } from '../../src/db/entities/batches.js';
+import type { Batch, BatchKindName } from '../../src/db/entities/batches.js';
 import { idLiteral, LEAST } from '../helpers/bank.js';
 import type { TestDatabase } from '../helpers/database.js';
+import { suppliers } from './payout-support.js';
 import { BatchWorld, payroll } from './support.js';
 import { type Damages, damageTests } from '../auditor/damages.js';
 
@@ -16,10 +17,13 @@ interface Victims {
 
 const ROW = (batch: Batch, number: number): string =>
   `batch_id=${idLiteral(batch.id)} AND number=${number}`;
+/** The bonus or payout of the first row. */
+const PAYMENT = ({ completed }: Victims): string =>
+  `batch_id=${idLiteral(completed.id)} AND batch_row=2`;
 const BATCH = (batch: Batch, set: string): string =>
   `UPDATE batches SET ${set} WHERE id=${idLiteral(batch.id)}`;
 
-const DAMAGES: Damages<Victims> = {
+const damagesOf = (table: 'bonuses' | 'payouts'): Damages<Victims> => ({
   'a hold of less than the sum of the open rows': [
     ({ executing }) =>
       `UPDATE holds SET remaining=remaining-1 WHERE resource_id=${idLiteral(executing.id)}`,
@@ -29,14 +33,27 @@ const DAMAGES: Damages<Victims> = {
     ({ executing }) => `UPDATE batch_rows SET raw=raw+1 WHERE ${ROW(executing, 3)}`,
     ['batch_sums'],
   ],
-  'a deleted row': [
-    ({ executing }) => `DELETE FROM batch_rows WHERE ${ROW(executing, 3)}`,
-    ['batch_sums', 'batch_sums'],
-  ],
-  'a paid row that looks open again': [
+  'a paid row that looks open again, so that it could be paid twice': [
     ({ completed }) =>
       `UPDATE batch_rows SET status='pending', payment_id=NULL WHERE ${ROW(completed, 2)}`,
     ['batch_row_bonus', 'batch_sums', 'batch_sums'],
+  ],
+  'a completed batch that is executing again': [
+    ({ completed }) => BATCH(completed, "status='executing'"),
+    ['batch_state', 'operation_event'],
+  ],
+  'a payment whose key is missing, so that its row could be paid again': [
+    (victims) =>
+      `DELETE FROM idempotency_keys WHERE resource_id=(SELECT id FROM ${table} WHERE ${PAYMENT(victims)})`,
+    ['operation_key'],
+  ],
+});
+
+const BONUS_DAMAGES: Damages<Victims> = {
+  ...damagesOf('bonuses'),
+  'a deleted row': [
+    ({ executing }) => `DELETE FROM batch_rows WHERE ${ROW(executing, 3)}`,
+    ['batch_sums', 'batch_sums'],
   ],
   'a paid row that names another bonus': [
     ({ completed, executing }) =>
@@ -56,48 +73,71 @@ const DAMAGES: Damages<Victims> = {
     ({ executing }) => BATCH(executing, "status='completed'"),
     ['batch_state', 'operation_event', 'operation_hold'],
   ],
-  'a completed batch that is executing again': [
-    ({ completed }) => BATCH(completed, "status='executing'"),
-    ['batch_state', 'operation_event'],
-  ],
   'a deleted bonus': [
-    ({ completed }) =>
-      `DELETE FROM bonuses WHERE batch_id=${idLiteral(completed.id)} AND batch_row=2`,
+    (victims) => `DELETE FROM bonuses WHERE ${PAYMENT(victims)}`,
     ['batch_row_bonus', 'batch_sums', 'key_resource', 'month_total', 'transaction_resource'],
   ],
   'a bonus of another month': [
-    ({ completed }) =>
-      `UPDATE bonuses SET limit_month='2020-01' WHERE batch_id=${idLiteral(completed.id)} AND batch_row=2`,
+    (victims) => `UPDATE bonuses SET limit_month='2020-01' WHERE ${PAYMENT(victims)}`,
     ['month_total', 'month_total'],
   ],
   'a batch in another asset than its bonuses': [
     ({ completed }) => BATCH(completed, "asset='DUSD'"),
     ['batch_row_bonus', 'event_body', 'event_body', 'operation_hold'],
   ],
-  'a bonus whose key is missing, so that its row could be paid again': [
-    ({ completed }) =>
-      `DELETE FROM idempotency_keys WHERE resource_id=(SELECT id FROM bonuses WHERE batch_id=${idLiteral(completed.id)} AND batch_row=2)`,
-    ['operation_key'],
-  ],
   'a bonus of another amount': [
-    ({ completed }) =>
-      `UPDATE bonuses SET raw=raw-1 WHERE batch_id=${idLiteral(completed.id)} AND batch_row=2`,
+    (victims) => `UPDATE bonuses SET raw=raw-1 WHERE ${PAYMENT(victims)}`,
     ['batch_row_bonus', 'month_total', 'transaction_legs'],
   ],
 };
 
+const PAYOUT_DAMAGES: Damages<Victims> = {
+  ...damagesOf('payouts'),
+  'a payout of another row than the one that names it': [
+    (victims) => `UPDATE payouts SET batch_row=9 WHERE ${PAYMENT(victims)}`,
+    ['batch_row_bonus'],
+  ],
+  'a payout of no batch': [
+    (victims) =>
+      `UPDATE payouts SET batch_id=NULL, batch_row=NULL, reference=NULL WHERE ${PAYMENT(victims)}`,
+    ['batch_row_bonus', 'batch_sums', 'event_body'],
+  ],
+  'a payout with another reference than its row': [
+    (victims) => `UPDATE payouts SET reference='x' WHERE ${PAYMENT(victims)}`,
+    ['batch_row_bonus', 'event_body'],
+  ],
+  'a payout to another bank account than its row': [
+    (victims) => `UPDATE payouts SET account_end='0000' WHERE ${PAYMENT(victims)}`,
+    ['batch_row_bonus'],
+  ],
+};
+
 describe('the auditor, for batches and bonuses', () => {
-  damageTests(DAMAGES, { name: 'batch_audit', makeVictims, ofNoTenant: [] });
+  const makeVictims = (db: TestDatabase): Promise<Victims> =>
+    victimsOf(db, 'bonus', (aliases) =>
+      payroll(aliases.map((alias) => [alias, LEAST.toString(), 'COPM'])),
+    );
+  damageTests(BONUS_DAMAGES, { name: 'batch_audit', makeVictims, ofNoTenant: [] });
 });
 
-async function makeVictims(db: TestDatabase): Promise<Victims> {
-  const world = await BatchWorld.open(db);
+describe('the auditor, for batches of payouts', () => {
+  const makeVictims = (db: TestDatabase): Promise<Victims> =>
+    victimsOf(db, 'payout', (aliases) =>
+      suppliers(...aliases.map((_, index) => ({ reference: `r${index}` }))),
+    );
+  damageTests(PAYOUT_DAMAGES, { name: 'payout_batch_audit', makeVictims, ofNoTenant: [] });
+});
+
+async function victimsOf(
+  db: TestDatabase,
+  kind: BatchKindName,
+  file: (aliases: readonly string[]) => Buffer,
+): Promise<Victims> {
+  const world = await BatchWorld.open(db, { kind });
   const payer = await world.account({ funds: { COPM: 100n * LEAST } });
-  await world.account({ alias: '$ana' });
-  await world.account({ alias: '$bruno' });
-  const row = (recipient: string): readonly string[] => [recipient, LEAST.toString(), 'COPM'];
-  const completed = await world.paid(payer, payroll([row('$ana'), row('$bruno')]));
-  const executing = await world.executed(payer, payroll([row('$ana'), row('$ana'), row('$bruno')]));
+  for (const alias of ['$ana', '$bruno']) await world.account({ alias });
+  const completed = await world.paid(payer, file(['$ana', '$bruno']));
+  const executing = await world.executed(payer, file(['$ana', '$ana', '$bruno']));
   await world.execution.payNextGroup(executing.id, 1);
   return { tenantId: world.tenant.tenant.id, payer, executing, completed };
 }
