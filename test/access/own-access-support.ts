@@ -3,6 +3,7 @@ import { type Role, type Scope, SCOPES } from '../../src/core/permissions.js';
 import type { Member } from '../../src/db/entities/parties.js';
 import type { RequestOptions, TestAnswer } from '../helpers/api.js';
 import { answered, type Bank, text } from '../helpers/bank.js';
+import { until } from '../helpers/temporal.js';
 
 /** A member with roles in accounts, and a token with every scope unless others are given. */
 export interface Person {
@@ -48,12 +49,7 @@ export async function created(...request: Parameters<typeof createToken>): Promi
 }
 
 /** Asks until the answer has the status, for at most the five seconds of a revocation. */
-export async function untilStatus(ask: () => Promise<TestAnswer>, status: number): Promise<void> {
-  const since = performance.now();
-  for (;;) {
-    const answer = await ask();
-    if (answer.status === status) return;
-    if (performance.now() - since > 5_000) answered(answer, status);
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
+export function untilStatus(ask: () => Promise<TestAnswer>, status: number): Promise<true> {
+  const hasStatus = async (): Promise<boolean> => (await ask()).status === status;
+  return until(`the answer is ${status}`, hasStatus, { limitMs: 5_000 });
 }

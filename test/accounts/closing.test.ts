@@ -11,7 +11,7 @@ import { heldUp, testDatabase } from '../helpers/database.js';
 import { openGuarded } from '../helpers/guarded.js';
 import { reserve, testKind } from '../helpers/kinds.js';
 import { charge, openPayoutBank, railsOf } from '../payouts/support.js';
-import { until } from '../webhooks/support.js';
+import { until } from '../helpers/temporal.js';
 import { refusalOf, setFee, TEST_ACTOR } from '../helpers/world.js';
 
 const DECIDED = { actor: TEST_ACTOR, reason: 'asked for by its owner' };

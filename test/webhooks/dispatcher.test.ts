@@ -13,6 +13,7 @@ import { answered, idLiteral } from '../helpers/bank.js';
 import { openDatabase, ownDatabase } from '../helpers/database.js';
 import { failedWith, FakeReceiver, Gate } from '../helpers/receiver.js';
 import { addStaff, proven } from '../helpers/staff.js';
+import { until } from '../helpers/temporal.js';
 import {
   claimAndRun,
   deliveriesOf,
@@ -28,7 +29,6 @@ import {
   partsOf,
   statesOf,
   TestClock,
-  until,
 } from './support.js';
 
 const db = await ownDatabase('dispatcher');
@@ -73,7 +73,7 @@ describe('the dispatcher of a worker', () => {
     answered(await own.bank.request('POST', `/v1/events/${first}/redeliver`), 200);
   };
   /** No run has the endpoint, and nothing is due. */
-  const untilLeft = (own: TestEndpoint): Promise<void> =>
+  const untilLeft = (own: TestEndpoint): Promise<true> =>
     until('it is left', async () => (await endpointOf(api, own.id)).leaseUntil === null);
   const overdue = ({ id }: TestEndpoint, failuresInRow: number): Promise<unknown> =>
     db.change(

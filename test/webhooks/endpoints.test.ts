@@ -26,8 +26,9 @@ import {
 } from '../helpers/bank.js';
 import { testDatabase } from '../helpers/database.js';
 import { FakeReceiver, Gate, sign } from '../helpers/receiver.js';
+import { until } from '../helpers/temporal.js';
 import { TEST_ACTOR } from '../helpers/world.js';
-import { newUrl, register, until } from './support.js';
+import { newUrl, register } from './support.js';
 
 const PATH = '/v1/webhook_endpoints';
 const TYPES: readonly string[] = SUBSCRIBABLE_TYPES;

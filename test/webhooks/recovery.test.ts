@@ -4,6 +4,7 @@ import { startTestApi } from '../helpers/api.js';
 import { answered, idLiteral, openBank } from '../helpers/bank.js';
 import { ownDatabase } from '../helpers/database.js';
 import { FakeReceiver, Gate } from '../helpers/receiver.js';
+import { until } from '../helpers/temporal.js';
 import {
   deliveriesOf,
   dispatched,
@@ -16,7 +17,6 @@ import {
   partsOf,
   statesOf,
   TestClock,
-  until,
 } from './support.js';
 
 const MINUTE = 60_000;

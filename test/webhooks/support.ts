@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { asUuid, type Uuid } from '../../src/core/ids.js';
 import type { Instant } from '../../src/core/instant.js';
 import { systemClock } from '../../src/core/instant.js';
@@ -231,18 +230,6 @@ export function isSigned(
   body: string,
 ): boolean {
   return headers['Svc-Signature'] === sign(secret, body);
-}
-
-/** Resolves once the condition holds. Throws after two minutes. */
-export async function until(
-  what: string,
-  condition: () => boolean | Promise<boolean>,
-): Promise<void> {
-  const end = performance.now() + 120_000;
-  while (!(await condition())) {
-    assert(performance.now() < end, `it never happened: ${what}`);
-    await sleep(10);
-  }
 }
 
 /** A clock that tests move. It begins at the present, so that it is never behind what was written. */
