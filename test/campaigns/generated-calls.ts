@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { makeTarget, type Target } from '../access/matrix-endpoints.js';
 import { startTestApi } from '../helpers/api.js';
 import { LEAST, openBank } from '../helpers/bank.js';
+import { outputOf } from '../helpers/child-output.js';
 import type { TestDatabase } from '../helpers/database.js';
 import { importScript } from '../helpers/scripts.js';
 import { assertLedgerSound } from '../helpers/world.js';
@@ -56,7 +57,7 @@ export async function generatedCalls({ db, calls, paths, seed }: GeneratedCalls)
   try {
     const bank = await openBank(api);
     await writeFile(join(folder, 'schemathesis.toml'), knownValues(await makeTarget(bank)));
-    const output = await outputOf(program, folder, [
+    const output = await summaryOf(program, folder, [
       ...['run', `${api.baseUrl}/openapi.json`, '--header', `Authorization: Bearer ${bank.token}`],
       ...[
         '--checks',
@@ -122,18 +123,14 @@ function knownValues(target: Target): string {
 }
 
 /** The summary if all checks hold. Throws what the tool found. */
-async function outputOf(
+async function summaryOf(
   { command, args, env }: Program,
   cwd: string,
   more: readonly string[],
 ): Promise<string> {
   const child = spawn(command, [...args, ...more], { cwd, env: { ...env, NO_COLOR: '1' } });
-  let output = '';
-  for (const stream of [child.stdout, child.stderr])
-    stream.setEncoding('utf8').on('data', (text: string) => (output += text));
-  const code = await new Promise((resolve, reject) =>
-    child.once('close', resolve).once('error', reject),
-  );
+  const { code, stdout, stderr } = await outputOf(child);
+  const output = stdout + stderr;
   const [, errors = ''] = output.split('\nErrors:');
   const count = [...errors.matchAll(/🚫 .*: (\d+)/g)].reduce(
     (sum, [, one]) => sum + Number(one),

@@ -3,6 +3,7 @@ import { startTestApi } from '../helpers/api.js';
 import type { TestDatabase } from '../helpers/database.js';
 import { type Gate, StatementProxy } from '../helpers/statement-proxy.js';
 import { withCleanup } from '../helpers/with-cleanup.js';
+import { randomFrom } from './approval-activities.js';
 import { Group } from './linearizability/group.js';
 import { sendNext, type Seen } from './linearizability/load.js';
 import { findFault } from './linearizability/order.js';
@@ -35,7 +36,7 @@ class Turns implements Gate {
   private absent = 0;
   private timer: NodeJS.Timeout | undefined;
 
-  constructor(private readonly random: () => number) {}
+  constructor(private readonly random: (below: number) => number) {}
 
   begin(processes: number): void {
     this.order = '';
@@ -83,7 +84,7 @@ class Turns implements Gate {
 
   private give(): void {
     const sessions = [...this.waiting.keys()];
-    const next = sessions[Math.floor(this.random() * sessions.length)]!;
+    const next = sessions[this.random(sessions.length)]!;
     const go = this.waiting.get(next)!;
     this.waiting.delete(next);
     this.busy.add(next);
@@ -132,15 +133,4 @@ export function interleavingsCampaign(campaign: Interleavings): Promise<string> 
     assert(alternating > 0, 'the statements of no two groups alternated');
     return `${interleavings} interleavings of the statements of groups of two processes (seed ${seed}), ${alternating} of them alternating, in ${orders.size} different orders: ${requests} requests, ${lost} of them without a response, every response correct`;
   });
-}
-
-/** Numbers from 0 to 1 that depend only on the seed (mulberry32). */
-function randomFrom(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
 }
