@@ -1,10 +1,10 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { importScript } from './scripts.js';
 import { freePorts } from './service-process.js';
 import { until } from './temporal.js';
-import { TestProgram } from './test-program.js';
+import { FolderProgram } from './test-program.js';
 
 interface ProxiedServer {
   readonly name: string;
@@ -26,14 +26,11 @@ interface HaproxyScripts {
 }
 
 /** The machine's HAProxy with the configuration of deploy/haproxy, before API processes of a test. */
-export class Haproxy extends TestProgram {
+export class Haproxy extends FolderProgram {
   readonly baseUrl: string;
 
-  private constructor(
-    private readonly folder: string,
-    port: number,
-  ) {
-    super();
+  private constructor(folder: string, port: number) {
+    super(folder);
     this.baseUrl = `http://127.0.0.1:${port}`;
   }
 
@@ -57,11 +54,5 @@ export class Haproxy extends TestProgram {
     proxy.run(part.command, part.args);
     await until('the proxy answers', () => part.isReady(), { limitMs: 20_000 });
     return proxy;
-  }
-
-  /** Ends it, and takes its files away. */
-  async remove(): Promise<void> {
-    await this.kill();
-    await rm(this.folder, { recursive: true, force: true });
   }
 }

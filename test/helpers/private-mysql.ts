@@ -1,21 +1,21 @@
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { createConnection } from 'mysql2/promise';
+import { ADMIN, ADMIN_SQL } from './grouped-servers.js';
 import { freePorts } from './service-process.js';
-import { TestProgram } from './test-program.js';
+import { FolderProgram } from './test-program.js';
 
 const execute = promisify(execFile);
 const READY_MS = 60_000;
 const POLL_MS = 50;
-const PASSWORD = 'test-only';
 
 /** A durable MySQL server of a test's own, which can be killed and started again on the same data. */
-export class PrivateMysql extends TestProgram {
+export class PrivateMysql extends FolderProgram {
   /** An administrator's, without a database. */
   readonly adminUrl: string;
   private options: readonly string[] = [];
@@ -23,12 +23,11 @@ export class PrivateMysql extends TestProgram {
 
   private constructor(
     private readonly program: string,
-    /** Where its data is, and room for what its options name. */
-    readonly folder: string,
+    folder: string,
     readonly port: number,
   ) {
-    super();
-    this.adminUrl = `mysql://test_admin:${PASSWORD}@127.0.0.1:${port}/`;
+    super(folder);
+    this.adminUrl = `mysql://${ADMIN.user}:${ADMIN.password}@127.0.0.1:${port}/`;
   }
 
   /** Whether this machine has a server program. */
@@ -86,10 +85,7 @@ export class PrivateMysql extends TestProgram {
         '--skip-test-db',
       ]);
     } else await execute(this.program, [...this.general, '--initialize-insecure']);
-    await writeFile(
-      join(this.folder, 'users.sql'),
-      `CREATE USER IF NOT EXISTS 'test_admin'@'%' IDENTIFIED BY '${PASSWORD}';\nGRANT ALL ON *.* TO 'test_admin'@'%' WITH GRANT OPTION;\n`,
-    );
+    await writeFile(join(this.folder, 'users.sql'), ADMIN_SQL);
   }
 
   /** Starts it on the data that is there, and waits until it answers. */
@@ -122,12 +118,6 @@ export class PrivateMysql extends TestProgram {
     } catch {
       return false;
     }
-  }
-
-  /** Ends it and takes its data away. */
-  async remove(): Promise<void> {
-    await this.kill();
-    await rm(this.folder, { recursive: true, force: true });
   }
 }
 

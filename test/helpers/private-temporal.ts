@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { freePorts } from './service-process.js';
 import { connectTemporal, type TestTemporal, until } from './temporal.js';
 import { importScript } from './scripts.js';
-import { TestProgram } from './test-program.js';
+import { FolderProgram } from './test-program.js';
 
 /** The result of scripts/lib/temporal.mjs. */
 interface TemporalScripts {
@@ -23,18 +23,18 @@ const READY_MS = 60_000;
 const DATA = 'data';
 
 /** A Temporal server of a test's own, on a file, which can be killed and started again on the same data. */
-export class PrivateTemporal extends TestProgram {
+export class PrivateTemporal extends FolderProgram {
   /** The `default` namespace, with the search attributes. */
   readonly temporal: TestTemporal;
   private readonly settings: readonly string[];
 
   private constructor(
     private readonly part: ReturnType<TemporalScripts['temporalPart']>,
-    private readonly folder: string,
+    folder: string,
     port: number,
     settings: Readonly<Record<string, number>>,
   ) {
-    super();
+    super(folder);
     this.temporal = connectTemporal(`127.0.0.1:${port}`, 'default');
     this.settings = Object.entries(settings).flatMap(([name, value]) => [
       '--dynamic-config-value',
@@ -92,10 +92,8 @@ export class PrivateTemporal extends TestProgram {
     return join(this.folder, 'copy');
   }
 
-  /** Ends it and takes its data away. */
-  async remove(): Promise<void> {
-    await this.kill();
+  override async remove(): Promise<void> {
     await this.temporal.client.connection.close();
-    await rm(this.folder, { recursive: true, force: true });
+    await super.remove();
   }
 }

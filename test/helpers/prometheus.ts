@@ -1,12 +1,12 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { freePorts, ROOT } from './service-process.js';
 import { until } from './temporal.js';
 import { importScript } from './scripts.js';
-import { TestProgram } from './test-program.js';
+import { FolderProgram } from './test-program.js';
 
 export const OBSERVABILITY = join(ROOT, 'deploy/observability');
 export const ALERTS = join(OBSERVABILITY, 'alerts.yml');
@@ -52,15 +52,11 @@ interface AlertsAnswer {
 }
 
 /** A real Prometheus with the service's own alerts, which scrapes real processes. */
-export class PrivatePrometheus extends TestProgram {
+export class PrivatePrometheus extends FolderProgram {
   private readonly url: string;
 
-  private constructor(
-    tools: PrometheusTools,
-    private readonly folder: string,
-    port: number,
-  ) {
-    super();
+  private constructor(tools: PrometheusTools, folder: string, port: number) {
+    super(folder);
     this.url = `http://127.0.0.1:${port}`;
     this.run(tools.prometheus, [
       `--config.file=${join(folder, 'prometheus.yml')}`,
@@ -121,10 +117,5 @@ export class PrivatePrometheus extends TestProgram {
     const beganAt = performance.now();
     await until(`${alert} fires`, async () => (await this.firing()).has(alert), { limitMs });
     return performance.now() - beganAt;
-  }
-
-  async remove(): Promise<void> {
-    await this.kill();
-    await rm(this.folder, { recursive: true, force: true });
   }
 }

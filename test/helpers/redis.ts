@@ -1,22 +1,22 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePorts } from './service-process.js';
 import { until } from './temporal.js';
-import { TestProgram } from './test-program.js';
+import { FolderProgram } from './test-program.js';
 
 /** The Redis server of this machine; undefined if it has none. */
 export const REDIS_SERVER = process.env.TEST_REDIS_SERVER;
 
 /** A Redis of a test's own, with nothing on disk, which can be frozen, killed and started again on the same port. */
-export class TestRedis extends TestProgram {
+export class TestRedis extends FolderProgram {
   private constructor(
     private readonly program: string,
-    private readonly folder: string,
+    folder: string,
     private readonly port: number,
   ) {
-    super();
+    super(folder);
   }
 
   static async start(program: string): Promise<TestRedis> {
@@ -34,11 +34,6 @@ export class TestRedis extends TestProgram {
     const options = ['--bind', '127.0.0.1', '--save', '', '--appendonly', 'no'];
     this.run(this.program, [...options, '--port', `${this.port}`, '--dir', this.folder]);
     await until('Redis answers', () => this.answers());
-  }
-
-  async remove(): Promise<void> {
-    await this.kill();
-    await rm(this.folder, { recursive: true, force: true });
   }
 
   private answers(): Promise<boolean> {

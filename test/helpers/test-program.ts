@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn, type SpawnOptions } from 'node:child_process';
 import { once } from 'node:events';
+import { rm } from 'node:fs/promises';
 
 /** A test run that is ended in the middle leaves none of them behind. */
 const children = new Set<ChildProcess>();
@@ -59,5 +60,17 @@ export abstract class TestProgram {
       await exit;
     }
     return child.exitCode;
+  }
+}
+
+/** A program with a folder of its own, which is removed with it. */
+export abstract class FolderProgram extends TestProgram {
+  constructor(readonly folder: string) {
+    super();
+  }
+
+  async remove(): Promise<void> {
+    await this.kill();
+    await rm(this.folder, { recursive: true, force: true });
   }
 }
