@@ -17,7 +17,7 @@ import { PayoutPlayer } from './player-payouts.js';
 import { scheduling } from './player-schedules.js';
 import { assertSame, nthOf } from './reading.js';
 import { ModelReads } from './reads.js';
-import { type Expected, fieldDetails, limitsOf } from './reference-state.js';
+import { invalidField, limitsOf } from './reference-state.js';
 import type { ModelWorld } from './world.js';
 import { someone } from '../helpers/world.js';
 
@@ -199,11 +199,6 @@ export class Player {
     const good = transferBody({ from: this.world.idOf(0), to: this.world.idOf(1), raw: 100_000n });
     const post = (body: unknown, key?: null): Promise<TestAnswer> =>
       this.ask('owner', 'POST', '/v1/transfers', { body, ...(key === null ? { key } : {}) });
-    const invalid = (field: string, reason: string): Expected => ({
-      status: 400,
-      code: 'invalid_field',
-      details: fieldDetails(field, reason),
-    });
     switch (what) {
       case 'no key':
         return assertSame(await post(good, null), { status: 400, code: 'missing_idempotency_key' });
@@ -219,19 +214,19 @@ export class Player {
       case 'decimals':
         return assertSame(
           await post({ ...good, amount: { raw: '100000.5', asset: 'COPM' } }),
-          invalid('amount.raw', 'not_an_integer_string'),
+          invalidField('amount.raw', 'not_an_integer_string'),
         );
       case 'unknown field':
-        return assertSame(await post({ ...good, memo: 'x' }), invalid('memo', 'unknown'));
+        return assertSame(await post({ ...good, memo: 'x' }), invalidField('memo', 'unknown'));
       case 'no JSON':
-        return assertSame(await post('{'), invalid('', 'not_json'));
+        return assertSame(await post('{'), invalidField('', 'not_json'));
       case 'to itself':
         return assertSame(
           await post({
             ...good,
             destination: { type: 'account', account_id: good.source_account },
           }),
-          invalid('destination.account_id', 'same_as_source'),
+          invalidField('destination.account_id', 'same_as_source'),
         );
     }
   }

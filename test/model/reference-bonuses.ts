@@ -2,8 +2,8 @@ import type { Played } from './generated.js';
 import type { ReferenceLedger } from './reference-ledger.js';
 import {
   type Expected,
-  fieldDetails,
   FORBIDDEN,
+  invalidField,
   type Json,
   NOT_FOUND,
   time,
@@ -37,22 +37,14 @@ export class ReferenceBonuses {
     // An alias is known in its own tenant alone.
     if (!ledger.reaches(tenant, recipient) || (by === 'alias' && recipient.tenant !== tenant.id))
       return NOT_FOUND;
-    if (from === to)
-      return {
-        status: 400,
-        code: 'invalid_field',
-        details: fieldDetails('recipient', 'same_as_source'),
-      };
+    if (from === to) return invalidField('recipient', 'same_as_source');
     if (!ledger.mayCreate(actor, source)) return FORBIDDEN;
     const policy = ledger.approvals.policyOf(source, asset);
     // It cannot wait for anybody.
     if (policy !== undefined && raw >= policy.threshold) return FORBIDDEN;
     const fee = ledger.feeOf(tenant, source, asset, raw);
     const refusal = ledger.refusal(source, asset, raw, fee);
-    if (refusal !== null) {
-      tenant.keys.set(key, { content, result: refusal });
-      return refusal;
-    }
+    if (refusal !== null) return ledger.refused(tenant, key, content, refusal);
     const json: Json = {
       id: madeId(),
       status: 'completed',

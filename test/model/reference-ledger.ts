@@ -130,6 +130,12 @@ export class ReferenceLedger {
     };
   }
 
+  /** The refusal, to which the key is bound. */
+  refused(tenant: RefTenant, key: string, content: string, refusal: Expected): Expected {
+    tenant.keys.set(key, { content, result: refusal });
+    return refusal;
+  }
+
   /** A batch as it is shown when it is read by its id: a ready one with its earlier payments. */
   reviewed(batch: RefBatch): Json {
     if (batch.status !== 'ready') return batch.reviewed;

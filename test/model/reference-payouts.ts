@@ -6,8 +6,8 @@ import {
   amountJson,
   bankAccount,
   type Expected,
-  fieldDetails,
   FORBIDDEN,
+  invalidField,
   type Json,
   monthName,
   NOT_FOUND,
@@ -106,15 +106,11 @@ export class ReferencePayouts {
     const wrong = check === null ? null : this.checkRefusal(tenant, check);
     if (wrong !== null) {
       ledger.count('holder check refused');
-      const details = fieldDetails('destination.holder_check', wrong);
-      return { status: 400, code: 'invalid_field', details };
+      return invalidField('destination.holder_check', wrong);
     }
     const fee = ledger.feeOf(tenant, source, asset, raw);
     const refusal = ledger.refusal(source, asset, raw, fee);
-    if (refusal !== null) {
-      tenant.keys.set(key, { content, result: refusal });
-      return refusal;
-    }
+    if (refusal !== null) return ledger.refused(tenant, key, content, refusal);
     const approval = ledger.approvals.wanted(source, asset, raw);
     const feeAccount = fee > 0n ? tenant.feeAccount : null;
     const payout = this.make(

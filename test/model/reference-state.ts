@@ -177,8 +177,9 @@ export function bankAccount(number: string): Json {
   };
 }
 
-export function fieldDetails(field: string, reason: string): Json {
-  return { field, reason, errors: [{ code: 'invalid_field', field, reason }] };
+export function invalidField(field: string, reason: string): Expected {
+  const errors = [{ code: 'invalid_field', field, reason }];
+  return { status: 400, code: 'invalid_field', details: { field, reason, errors } };
 }
 
 export function time(at: number): string {

@@ -4,8 +4,8 @@ import type { ActorName, AssetName } from './operations.js';
 import {
   amountJson,
   type Expected,
-  fieldDetails,
   FORBIDDEN,
+  invalidField,
   type Json,
   monthName,
   NOT_FOUND,
@@ -35,12 +35,7 @@ export class ReferenceTransfers {
     const { ledger } = this;
     const { actor, from, to } = wanted;
     const tenant = ledger.tenantOf(actor);
-    if (from === to)
-      return {
-        status: 400,
-        code: 'invalid_field',
-        details: fieldDetails('destination.account_id', 'same_as_source'),
-      };
+    if (from === to) return invalidField('destination.account_id', 'same_as_source');
     const { asset, raw, description, metadata, captureWithinS } = wanted;
     const content = JSON.stringify([
       ...[from, to, asset, raw.toString(), description, metadata, captureWithinS],
@@ -105,10 +100,7 @@ export class ReferenceTransfers {
     const tenant = ledger.tenantOf(actor);
     const fee = ledger.feeOf(tenant, source, asset, raw);
     const refusal = ledger.refusal(source, asset, raw, fee);
-    if (refusal !== null) {
-      tenant.keys.set(key, { content, result: refusal });
-      return refusal;
-    }
+    if (refusal !== null) return ledger.refused(tenant, key, content, refusal);
     const approval = ledger.approvals.wanted(source, asset, raw);
     const feeAccount = fee > 0n ? tenant.feeAccount : null;
     const parties = { source, destination, asset, raw, fee, feeAccount, creator: actor };
@@ -179,22 +171,14 @@ export class ReferenceTransfers {
     if (known !== null) return known;
     if (source.tenant !== tenant.id || !ledger.reaches(tenant, destination)) return NOT_FOUND;
     if (!ledger.mayCreate(actor, source)) return FORBIDDEN;
-    if (part !== null && part.asset !== asset)
-      return {
-        status: 400,
-        code: 'invalid_field',
-        details: fieldDetails('amount.asset', 'another_asset'),
-      };
+    if (part !== null && part.asset !== asset) return invalidField('amount.asset', 'another_asset');
     const { status: current } = original.json;
     if (current !== 'completed')
       return { status: 409, code: 'invalid_state', details: { current, allowed: ['completed'] } };
     const left = receivedOf(original) - this.refundedOf(original, 'completed', 'pending_approval');
     const raw = part?.raw ?? left;
     const refusal = refundRefusal(original, source, raw, left, part !== null);
-    if (refusal !== null) {
-      tenant.keys.set(key, { content, result: refusal });
-      return refusal;
-    }
+    if (refusal !== null) return ledger.refused(tenant, key, content, refusal);
     const approval = ledger.approvals.wanted(source, asset, raw);
     const parties = { source, destination, asset, raw, fee: 0n, feeAccount: null, creator: actor };
     const waits = { approval, captureWithinS: null, refunds: original };
@@ -233,10 +217,7 @@ export class ReferenceTransfers {
       return { status: 409, code: 'invalid_state', details: { current, allowed: ['held'] } };
     const captured = part ?? raw;
     const refusal = captureRefusal(transfer, captured);
-    if (refusal !== null) {
-      tenant.keys.set(key, { content, result: refusal });
-      return refusal;
-    }
+    if (refusal !== null) return ledger.refused(tenant, key, content, refusal);
     const full = ledger.scheduledFee(tenant, asset, captured);
     const fee = captured === raw || full > transfer.fee ? transfer.fee : full;
     ledger.hold(transfer, -(raw + transfer.fee));
