@@ -1,43 +1,30 @@
 import assert from 'node:assert/strict';
 import { newId } from '../../src/core/ids.js';
-import { startTestApi } from '../helpers/api.js';
 import { answered, list, object, text } from '../helpers/bank.js';
-import { ownDatabase } from '../helpers/database.js';
-import { answeredWith, failedWith, FakeReceiver, type Reply } from '../helpers/receiver.js';
+import { answeredWith, failedWith, type Reply } from '../helpers/receiver.js';
 import {
   readDescribedEndpoint as describeEndpoint,
   retryNow,
 } from '../../src/webhooks/staff-actions.js';
 import {
   deliveriesOf,
-  dispatched,
   emit,
   endpointOf,
   type TestEndpoint,
   newEndpoint,
-  isDue as takes,
   isSigned,
   newUrl,
-  partsOf,
   statesOf,
-  TestClock,
+  webhookTests,
 } from './support.js';
 import { addStaff, proven } from '../helpers/staff.js';
 
 const SECOND = 1_000;
 const DAY = 86_400 * SECOND;
 
-const clock = new TestClock();
-const db = await ownDatabase('failing');
-const receiver = new FakeReceiver();
-const api = await startTestApi(db, {}, { receiver, clock: clock.now });
+const { clock, receiver, api, run, isDue } = await webhookTests('failing');
 
 describe('an endpoint that fails', () => {
-  beforeEach(() => {
-    receiver.reply = () => 200;
-  });
-
-  const run = (id: TestEndpoint['id']) => dispatched(partsOf(api, receiver), id);
   const failing = async (count: number, reply: () => Reply = () => 500): Promise<TestEndpoint> => {
     const own = await newEndpoint(api);
     await emit(api, own, count);
@@ -49,7 +36,6 @@ describe('an endpoint that fails', () => {
     (await deliveriesOf(api, own.id)).map(({ nextAttemptAt }) =>
       Math.round(((nextAttemptAt ?? 0) - clock.now()) / SECOND),
     );
-  const isDue = (own: TestEndpoint): Promise<boolean> => takes(api, own, clock.now());
 
   it('gets the same bytes again, and its attempts are shown with status, duration and the answer', async () => {
     const own = await newEndpoint(api);

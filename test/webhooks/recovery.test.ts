@@ -1,40 +1,25 @@
 import assert from 'node:assert/strict';
 import { removeOldAttempts } from '../../src/webhooks/sweeps.js';
-import { startTestApi } from '../helpers/api.js';
 import { answered, idLiteral, openBank } from '../helpers/bank.js';
-import { ownDatabase } from '../helpers/database.js';
-import { FakeReceiver, Gate } from '../helpers/receiver.js';
+import { Gate } from '../helpers/receiver.js';
 import { until } from '../helpers/temporal.js';
 import {
   deliveriesOf,
-  dispatched,
   emit,
   endpointOf,
   eventIds,
   type TestEndpoint,
   newEndpoint,
-  isDue,
-  partsOf,
   statesOf,
-  TestClock,
+  webhookTests,
 } from './support.js';
 
 const MINUTE = 60_000;
 const DAY = 1_440 * MINUTE;
 
-const clock = new TestClock();
-const db = await ownDatabase('recovering');
-const receiver = new FakeReceiver();
-const api = await startTestApi(db, {}, { receiver, clock: clock.now });
+const { clock, db, receiver, api, run, isDue, path } = await webhookTests('recovering');
 
 describe('a recovery', () => {
-  beforeEach(() => {
-    receiver.reply = () => 200;
-  });
-
-  const run = (id: TestEndpoint['id']) => dispatched(partsOf(api, receiver), id);
-  const due = (own: TestEndpoint): Promise<boolean> => isDue(api, own, clock.now());
-  const path = ({ id }: TestEndpoint): string => `/v1/webhook_endpoints/${id}`;
   const change = async (own: TestEndpoint, body: object): Promise<void> => {
     answered(await own.bank.request('PATCH', path(own), { body }), 200);
   };
@@ -72,10 +57,10 @@ describe('a recovery', () => {
     await db.change(
       `DELETE FROM webhook_deliveries WHERE id=${idLiteral((await deliveriesOf(api, own.id))[199]!.id)}`,
     );
-    assert.equal(await due(own), false);
+    assert.equal(await isDue(own), false);
     const answer = answered(await recover(own, 60_000), 202).json;
     assert.deepEqual([answer.from_sequence, answer.to_sequence], [2, 201]);
-    assert.equal(await due(own), true);
+    assert.equal(await isDue(own), true);
     assert.equal((await run(own.id)).attempts, 51);
     const states = await deliveriesOf(api, own.id);
     assert.deepEqual(

@@ -26,10 +26,10 @@ import { EndpointRun } from '../../src/webhooks/endpoint-run.js';
 import { UNOBSERVED } from '../../src/webhooks/deps.js';
 import type { WebhookDeps } from '../../src/webhooks/deps.js';
 import { sweepEndpoints } from '../../src/webhooks/sweeps.js';
-import { TEST_KEYRING, type TestApi } from '../helpers/api.js';
+import { startTestApi, TEST_KEYRING, type TestApi } from '../helpers/api.js';
 import { answered, type Bank, idLiteral, type Json, openBank, text } from '../helpers/bank.js';
-import type { TestDatabase } from '../helpers/database.js';
-import { type FakeReceiver, sign } from '../helpers/receiver.js';
+import { ownDatabase, type TestDatabase } from '../helpers/database.js';
+import { FakeReceiver, sign } from '../helpers/receiver.js';
 import { NOBODY } from '../helpers/world.js';
 
 const CHUNK = 400;
@@ -240,4 +240,21 @@ export class TestClock {
   pass(ms: number): void {
     this.offsetMs += ms;
   }
+}
+
+/** A database, a receiver that replies 200 when a test begins, and an API by a clock that tests move. */
+export async function webhookTests(name: string) {
+  const clock = new TestClock();
+  const db = await ownDatabase(name);
+  const receiver = new FakeReceiver();
+  const api = await startTestApi(db, {}, { receiver, clock: clock.now });
+  beforeEach(() => {
+    receiver.reply = () => 200;
+  });
+  return {
+    ...{ clock, db, receiver, api },
+    run: (id: Uuid) => dispatched(partsOf(api, receiver), id),
+    isDue: (own: TestEndpoint) => isDue(api, own, clock.now()),
+    path: ({ id }: TestEndpoint) => `/v1/webhook_endpoints/${id}`,
+  };
 }

@@ -7,43 +7,26 @@ import { insertSql, updateSql } from '../../src/db/statements.js';
 import { removeOldEvents, setRetention } from '../../src/events/retention.js';
 import { audit } from '../../src/auditor/audit.js';
 import { removeOldAttempts } from '../../src/webhooks/sweeps.js';
-import { startTestApi } from '../helpers/api.js';
 import { answered, idLiteral, list, openBank, text, withQuery } from '../helpers/bank.js';
-import { ownDatabase } from '../helpers/database.js';
-import { FakeReceiver } from '../helpers/receiver.js';
 import { TEST_ACTOR } from '../helpers/world.js';
 import {
   deliveriesOf,
-  dispatched,
   emit,
   endpointOf,
   eventIds,
   type TestEndpoint,
   newEndpoint,
-  isDue,
   isSigned,
   makeAllMissedDue,
-  partsOf,
   statesOf,
-  TestClock,
+  webhookTests,
 } from './support.js';
 
 const DAY = 86_400_000;
 
-const clock = new TestClock();
-const db = await ownDatabase('sweeping');
-const receiver = new FakeReceiver();
-const api = await startTestApi(db, {}, { receiver, clock: clock.now });
+const { clock, db, receiver, api, run, isDue, path } = await webhookTests('sweeping');
 
 describe('webhooks', () => {
-  beforeEach(() => {
-    receiver.reply = () => 200;
-  });
-
-  const run = (id: TestEndpoint['id']) => dispatched(partsOf(api, receiver), id);
-  const due = (own: TestEndpoint): Promise<boolean> => isDue(api, own, clock.now());
-  const path = ({ id }: TestEndpoint): string => `/v1/webhook_endpoints/${id}`;
-
   describe('that were missed', () => {
     it('endpoints that were missed are made due though their retry is due only later, and at their probe if they are probed', async () => {
       const [own, probed] = [await newEndpoint(api), await newEndpoint(api)];
@@ -77,7 +60,7 @@ describe('webhooks', () => {
       );
     }
     await makeAllMissedDue(api, clock.now());
-    assert.deepEqual(await Promise.all(own.map(due)), [true, true]);
+    assert.deepEqual(await Promise.all(own.map(isDue)), [true, true]);
     for (let after: Uuid | null = null; ;) {
       const piece = await removeOldAttempts(api.core.database, clock.now(), after);
       if (piece === null) break;
@@ -103,7 +86,7 @@ describe('webhooks', () => {
       const [id] = await eventIds(api, own.account.tenantId);
       const event = answered(await own.bank.get(`/v1/events/${id}`), 200).json;
       assert.deepEqual(answered(await redeliver(own, id!), 200).json, event);
-      assert.deepEqual(await Promise.all([own, second, other].map(due)), [true, true, false]);
+      assert.deepEqual(await Promise.all([own, second, other].map(isDue)), [true, true, false]);
       for (const one of [own, second, other]) await run(one.id);
       for (const one of [own, second]) {
         const got = receiver.at(one.url).filter((request) => request.id === id);
