@@ -1,33 +1,17 @@
 import assert from 'node:assert/strict';
 import { ASSETS } from '../../src/core/amount.js';
-import { instant, type Instant, toRfc3339 } from '../../src/core/instant.js';
-import { startTestApi, type TestApi } from '../helpers/api.js';
-import {
-  answered,
-  type Bank,
-  during,
-  idLiteral,
-  LEAST,
-  list,
-  openBank,
-  setStatus,
-} from '../helpers/bank.js';
+import { instant, toRfc3339 } from '../../src/core/instant.js';
+import { startTestApi } from '../helpers/api.js';
+import { answered, during, idLiteral, LEAST, list, openBank, setStatus } from '../helpers/bank.js';
 import { testDatabase } from '../helpers/database.js';
 
 const db = await testDatabase();
+let now = instant(Date.parse('2033-01-01T00:00:00.123Z'));
+const api = await startTestApi(db, {}, { clock: () => now });
+const bank = await openBank(api);
 
 describe('GET /v1/accounts/{account_id}/balances', () => {
-  let api: TestApi;
-  let bank: Bank;
-  let now: Instant;
-
   const nothing = (asset: string) => ({ asset, available: '0', held: '0', total: '0' });
-
-  before(async () => {
-    now = instant(Date.parse('2033-01-01T00:00:00.123Z'));
-    api = await startTestApi(db, {}, { clock: () => now });
-    bank = await openBank(api);
-  });
 
   it('lists every asset, even without a movement; as_of is the moment of the last change', async () => {
     const account = await bank.account();

@@ -1,15 +1,14 @@
 import assert from 'node:assert/strict';
 import { setFeeAccount } from '../../src/operations/fees.js';
 import { newId } from '../../src/core/ids.js';
-import { type Instant, instant, toRfc3339 } from '../../src/core/instant.js';
+import { instant, toRfc3339 } from '../../src/core/instant.js';
 import { entries } from '../../src/db/entities/ledger.js';
 import type { Account } from '../../src/db/entities/parties.js';
 import { approveAdjustment, proposeAdjustment, recordPayIn } from '../../src/funding/service.js';
-import { startTestApi, type TestApi } from '../helpers/api.js';
+import { startTestApi } from '../helpers/api.js';
 import {
   answered,
   idLiteral,
-  type Bank,
   type Json,
   LEAST,
   list,
@@ -30,11 +29,11 @@ const KINDS = [
 ];
 
 const db = await testDatabase();
+let now = instant(START);
+const api = await startTestApi(db, {}, { clock: () => now });
+const bank = await openBank(api);
 
 describe('GET /v1/accounts/{account_id}/movements', () => {
-  let api: TestApi;
-  let bank: Bank;
-  let now: Instant;
   let payer: Account;
   let person: Account;
   let fees: Account;
@@ -46,9 +45,6 @@ describe('GET /v1/accounts/{account_id}/movements', () => {
     `/v1/accounts/${account.id}/movements${query === '' ? '' : `?${query}`}`;
 
   before(async () => {
-    now = instant(START);
-    api = await startTestApi(db, {}, { clock: () => now });
-    bank = await openBank(api);
     payer = await bank.account({ name: 'Ferretería Núñez', alias: '$ferreteria' });
     person = await bank.account({
       type: 'person',

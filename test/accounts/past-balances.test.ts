@@ -12,7 +12,7 @@ import type { Database } from '../../src/db/database.js';
 import { type Account } from '../../src/db/entities/parties.js';
 import { DatabaseClock } from '../../src/ledger/database-clock.js';
 import { readTotalsAt } from '../../src/ops/commands/reports.js';
-import { startTestApi, type TestApi } from '../helpers/api.js';
+import { startTestApi } from '../helpers/api.js';
 import {
   answered,
   type Bank,
@@ -24,7 +24,7 @@ import {
   text,
   walk,
 } from '../helpers/bank.js';
-import { type TestDatabase, testDatabase } from '../helpers/database.js';
+import { testDatabase } from '../helpers/database.js';
 import { fund, openWriter } from '../helpers/world.js';
 
 const START = Date.parse('2032-05-01T12:00:00.000Z');
@@ -43,11 +43,12 @@ class SameMoment extends DatabaseClock {
 
 const NOTHING = eachAsset(() => '0');
 
+const db = await testDatabase();
+let now = instant(START);
+const api = await startTestApi(db, {}, { clock: () => now });
+const bank = await openBank(api);
+
 describe('GET /v1/accounts/{account_id}/balances?at=', () => {
-  let db: TestDatabase;
-  let api: TestApi;
-  let bank: Bank;
-  let now: Instant;
   let payer: Account;
   let person: Account;
 
@@ -89,10 +90,6 @@ describe('GET /v1/accounts/{account_id}/balances?at=', () => {
   }
 
   before(async () => {
-    db = await testDatabase();
-    now = instant(START);
-    api = await startTestApi(db, {}, { clock: () => now });
-    bank = await openBank(api);
     payer = await bank.account();
     person = await bank.account({ type: 'person' });
     for (let step = 0; step < 60; step += 1) {

@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { type Instant, instant, toRfc3339 } from '../../src/core/instant.js';
+import { instant, toRfc3339 } from '../../src/core/instant.js';
 import { EVENT_TYPES } from '../../src/db/entities/events.js';
 import type { Account } from '../../src/db/entities/parties.js';
-import { startTestApi, type TestApi } from '../helpers/api.js';
+import { startTestApi } from '../helpers/api.js';
 import {
   answered,
-  type Bank,
   type Json,
   LEAST,
   list,
@@ -16,17 +15,18 @@ import {
   walk,
   withQuery,
 } from '../helpers/bank.js';
-import { type TestDatabase, testDatabase } from '../helpers/database.js';
+import { testDatabase } from '../helpers/database.js';
 import { assertLedgerSound } from '../helpers/world.js';
 
 const START = Date.parse('2032-05-01T12:00:00.000Z');
 const EVENTS = 24;
 
+const db = await testDatabase();
+let now = instant(START);
+const api = await startTestApi(db, {}, { clock: () => now });
+const bank = await openBank(api);
+
 describe('GET /v1/events', () => {
-  let db: TestDatabase;
-  let api: TestApi;
-  let bank: Bank;
-  let now: Instant;
   /** The content of each event that the log must hold, oldest first. */
   let objects: { type: string; object: Json; path: string | null }[];
   /** Newest first. */
@@ -35,10 +35,6 @@ describe('GET /v1/events', () => {
   const at = (offset: number): string => toRfc3339(instant(START + offset));
 
   before(async () => {
-    db = await testDatabase();
-    now = instant(START);
-    api = await startTestApi(db, {}, { clock: () => now });
-    bank = await openBank(api);
     const [from, to] = [
       await bank.account({ funds: { COPM: 100n * LEAST } }),
       await bank.account(),

@@ -8,10 +8,9 @@ import { type Instant, instant, systemClock, toRfc3339 } from '../../src/core/in
 import type { Account } from '../../src/db/entities/parties.js';
 import { removeOldFiles, StatementMaker } from '../../src/statements/statement-maker.js';
 import { statementsCampaign } from '../campaigns/statements.js';
-import { startTestApi, type TestAnswer, type TestApi } from '../helpers/api.js';
+import { startTestApi, type TestAnswer } from '../helpers/api.js';
 import {
   answered,
-  type Bank,
   type Json,
   idLiteral,
   LEAST,
@@ -43,18 +42,15 @@ const COLUMNS = [
 ];
 
 const db = await testDatabase();
+let now = instant(START);
+const api = await startTestApi(db, {}, { clock: () => now });
+const bank = await openBank(api);
 
 describe('statements', () => {
-  let api: TestApi;
-  let bank: Bank;
-  let now: Instant;
   let payer: Account;
   let person: Account;
 
   before(async () => {
-    now = instant(START);
-    api = await startTestApi(db, {}, { clock: () => now });
-    bank = await openBank(api);
     payer = await bank.account();
     person = await bank.account({
       type: 'person',

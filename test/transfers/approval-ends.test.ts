@@ -4,10 +4,10 @@ import { transferActivities } from '../../activities/approvals.js';
 import { lockAccount } from '../../src/accounts/access.js';
 import { setFeeAccount } from '../../src/operations/fees.js';
 import { closeAccount, freezeAccount, unfreezeAccount } from '../../src/accounts/status.js';
-import { type Instant, instant } from '../../src/core/instant.js';
+import { instant } from '../../src/core/instant.js';
 import { transact } from '../../src/db/reader.js';
 import { StaffSignals } from '../../src/staff/verification.js';
-import { startTestApi, type TestAnswer, type TestApi } from '../helpers/api.js';
+import { startTestApi, type TestAnswer } from '../helpers/api.js';
 import {
   answered,
   type Bank,
@@ -34,20 +34,15 @@ const DECIDED = { actor: TEST_ACTOR, reason: null };
 const FEE = 700n;
 
 const db = await testDatabase();
+let now = instant(START);
+const api = await describedApi(await startTestApi(db, {}, { clock: () => now }));
 
 describe('a transfer that waits for approval ends', () => {
-  let api: TestApi;
   let own: GuardedBank;
-  let now: Instant;
 
   const at = (time: string): void => void (now = instant(Date.parse(time)));
   const pass = (ms: number): void => void (now = instant(now + ms));
   const approve = (id: unknown): Promise<TestAnswer> => own.act('approve', id, 'approver');
-
-  before(async () => {
-    now = instant(START);
-    api = await describedApi(await startTestApi(db, {}, { clock: () => now }));
-  });
 
   beforeEach(async () => {
     now = instant(START);

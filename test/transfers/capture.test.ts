@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { closeAccount, freezeAccount, unfreezeAccount } from '../../src/accounts/status.js';
 import { asUuid } from '../../src/core/ids.js';
-import { type Instant, instant } from '../../src/core/instant.js';
+import { instant } from '../../src/core/instant.js';
 import { outbox } from '../../src/db/entities/outbox.js';
 import { setFeeAccount } from '../../src/operations/fees.js';
-import { startTestApi, type TestAnswer, type TestApi } from '../helpers/api.js';
+import { startTestApi, type TestAnswer } from '../helpers/api.js';
 import { answered, idLiteral, type Json, LEAST, list, object, openBank } from '../helpers/bank.js';
 import { testDatabase } from '../helpers/database.js';
 import { describedApi } from '../helpers/described.js';
@@ -25,16 +25,11 @@ const MANUAL = { capture: 'manual' } as const;
 const DECIDED = { actor: TEST_ACTOR, reason: 'a test' };
 
 const db = await testDatabase();
+let now = instant(START);
+const api = await describedApi(await startTestApi(db, {}, { clock: () => now }));
 
 describe('a transfer with manual capture', () => {
-  let api: TestApi;
   let own: GuardedBank;
-  let now: Instant;
-
-  before(async () => {
-    now = instant(START);
-    api = await describedApi(await startTestApi(db, {}, { clock: () => now }));
-  });
 
   beforeEach(async () => {
     now = instant(START);

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { grantRole } from '../../src/members/roles.js';
-import { type Instant, instant, toRfc3339 } from '../../src/core/instant.js';
+import { instant, toRfc3339 } from '../../src/core/instant.js';
 import { systemClock } from '../../src/core/instant.js';
 import type { Account } from '../../src/db/entities/parties.js';
-import { startTestApi, type TestApi } from '../helpers/api.js';
+import { startTestApi } from '../helpers/api.js';
 import {
   answered,
   type Bank,
@@ -22,20 +22,17 @@ import { assertLedgerSound, TEST_ACTOR } from '../helpers/world.js';
 const START = Date.parse('2032-05-01T12:00:00.000Z');
 
 const db = await testDatabase();
+let now = instant(START);
+const api = await startTestApi(db, {}, { clock: () => now });
+const bank = await openBank(api);
 
 describe('GET /v1/transfers', () => {
-  let api: TestApi;
-  let bank: Bank;
   let accounts: Account[];
-  let now: Instant;
   /** Newest first: 30 transfers, three in each millisecond. */
   let made: Json[];
   const keys = new Map<string, string>();
 
   before(async () => {
-    now = instant(START);
-    api = await startTestApi(db, {}, { clock: () => now });
-    bank = await openBank(api);
     accounts = [];
     for (let index = 0; index < 3; index += 1)
       accounts.push(await bank.account({ funds: { COPM: 1_000n * LEAST } }));

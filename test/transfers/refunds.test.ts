@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { closeAccount, freezeAccount, unfreezeAccount } from '../../src/accounts/status.js';
-import { type Instant, instant, systemClock } from '../../src/core/instant.js';
+import { instant, systemClock } from '../../src/core/instant.js';
 import type { Account } from '../../src/db/entities/parties.js';
 import { setFeeAccount } from '../../src/operations/fees.js';
 import { paidBatch } from '../batches/support.js';
-import { startTestApi, type TestAnswer, type TestApi } from '../helpers/api.js';
+import { startTestApi, type TestAnswer } from '../helpers/api.js';
 import {
   answered,
   type Bank,
@@ -33,22 +33,16 @@ const RAW = 8n * LEAST;
 const DECIDED = { actor: TEST_ACTOR, reason: 'a test' };
 
 const db = await testDatabase();
+let now = systemClock();
+const clock = () => now;
+const api = await describedApi(await startTestApi(db, {}, { clock }));
+const other = await startTestApi(db, {}, { clock });
 
 describe('refunds', () => {
-  let api: TestApi;
-  let other: TestApi;
   /** The tenant whose guarded account receives. Refunds of `THRESHOLD` or more need an approval. */
   let own: GuardedBank;
   let bank: Bank;
   let payer: Account;
-  let now: Instant;
-
-  before(async () => {
-    const clock = { clock: () => now };
-    now = systemClock();
-    api = await describedApi(await startTestApi(db, {}, clock));
-    other = await startTestApi(db, {}, clock);
-  });
 
   beforeEach(async () => {
     own = await openGuarded(api, {}, { account: { funds: {} } });

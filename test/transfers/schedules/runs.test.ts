@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { closeAccount } from '../../../src/accounts/status.js';
 import { asUuid } from '../../../src/core/ids.js';
-import { type Instant, instant } from '../../../src/core/instant.js';
+import { instant } from '../../../src/core/instant.js';
 import { runIfDue } from '../../../src/transfers/schedules/run.js';
-import { startTestApi, type TestApi } from '../../helpers/api.js';
+import { startTestApi } from '../../helpers/api.js';
 import {
   answered,
   type Bank,
@@ -26,6 +26,8 @@ const DAY_MS = 86_400_000;
 const FIRST = new Date(START + DAY_MS).toISOString();
 
 const db = await testDatabase();
+let now = instant(START);
+const api = await startTestApi(db, {}, { clock: () => now });
 
 /** The run, its transfer's status, and the code of its refusal. */
 const outcomes = (transfers: readonly Json[]) =>
@@ -36,16 +38,9 @@ const outcomes = (transfers: readonly Json[]) =>
   ]);
 
 describe('a run of a schedule', () => {
-  let api: TestApi;
   let bank: Bank;
   let from: Account;
   let to: Account;
-  let now: Instant;
-
-  before(async () => {
-    now = instant(START);
-    api = await startTestApi(db, {}, { clock: () => now });
-  });
 
   beforeEach(async () => {
     now = instant(START);

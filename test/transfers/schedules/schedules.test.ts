@@ -2,17 +2,15 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { listAuditRows } from '../../../src/access/audit-log.js';
 import { asUuid, newId } from '../../../src/core/ids.js';
-import { type Instant, instant } from '../../../src/core/instant.js';
+import { instant } from '../../../src/core/instant.js';
 import type { Role } from '../../../src/core/permissions.js';
-import type { Account } from '../../../src/db/entities/parties.js';
 import { schedules } from '../../../src/db/entities/schedules.js';
 import { insertSql } from '../../../src/db/statements.js';
 import { nullsOf } from '../../../src/db/table.js';
 import { actAsStaff } from '../../../src/transfers/schedules/actions.js';
-import { startTestApi, type TestApi } from '../../helpers/api.js';
+import { startTestApi } from '../../helpers/api.js';
 import {
   answered,
-  type Bank,
   idLiteral,
   LEAST,
   object,
@@ -32,22 +30,12 @@ const DAY_MS = 86_400_000;
 const at = (days: number): string => new Date(START + days * DAY_MS).toISOString();
 
 const db = await testDatabase();
+let now = instant(START);
+const api = await describedApi(await startTestApi(db, {}, { clock: () => now }));
+const bank = await openBank(api);
+const [from, to] = [await bank.account(), await bank.account()];
 
 describe('schedules', () => {
-  let api: TestApi;
-  let bank: Bank;
-  let from: Account;
-  let to: Account;
-  let now: Instant;
-
-  before(async () => {
-    now = instant(START);
-    api = await describedApi(await startTestApi(db, {}, { clock: () => now }));
-    bank = await openBank(api);
-    from = await bank.account();
-    to = await bank.account();
-  });
-
   const act = (id: unknown, action: string, token = bank.token) =>
     bank.request('POST', `/v1/schedules/${String(id)}/${action}`, { token });
 
