@@ -16,7 +16,8 @@ import { recogniseFile } from '../spreadsheets/open-sheet.js';
 import { bytesOf, SheetProblem } from '../spreadsheets/sheet.js';
 import type { BatchFile } from './rules.js';
 import { BATCH_ENDPOINTS, type BatchEndpoints, BatchQuery } from './schemas-requests.js';
-import type { Batches, ReviewedBatch } from './service.js';
+import type { ReviewedBatch } from './schemas-fields.js';
+import type { Batches } from './service.js';
 import { PROBLEM_CODES } from './validation/cells.js';
 import { templateCsv, templateXlsx } from './template.js';
 

@@ -24,10 +24,10 @@ export interface EventSource {
 }
 
 /** `review` is null unless it was read, which only a ready batch needs. */
-export interface ResponseSource {
+export interface ReviewedBatch {
   readonly batch: Batch;
   readonly review: BatchReview | null;
-  /** The number of payouts by status. Null unless they were read. */
+  /** The number of payouts by status. Null unless it is an executed batch of payouts. */
   readonly payouts: PayoutCounts | null;
 }
 
@@ -175,11 +175,11 @@ export const EVENT_FIELDS = {
   ),
 };
 
-export function reviewOf({ batch, review }: ResponseSource): BatchReview | null {
+export function reviewOf({ batch, review }: ReviewedBatch): BatchReview | null {
   return batch.status === 'ready' ? review : null;
 }
 
-export const responseField = fieldsOf<ResponseSource>();
+export const responseField = fieldsOf<ReviewedBatch>();
 const exampleOf = (raw: bigint): string => formatAmount({ raw, asset: EXAMPLE_ASSET });
 
 function formattedField(raw: (batch: Batch) => bigint, example: bigint) {

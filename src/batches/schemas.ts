@@ -14,7 +14,7 @@ import {
   FORMATTED_FIELDS,
   FUNDING_FIELDS,
   responseField,
-  type ResponseSource,
+  type ReviewedBatch,
   reviewOf,
 } from './schemas-fields.js';
 
@@ -161,7 +161,7 @@ export interface BatchResources {
   readonly response: {
     readonly schema: z.ZodObject;
     readonly example: (typeof BONUS_BATCH)['example'];
-    readonly present: (source: EventSource & ResponseSource) => object;
+    readonly present: (source: EventSource & ReviewedBatch) => object;
   };
   readonly event: ReturnType<typeof eventResource>;
 }

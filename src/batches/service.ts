@@ -28,21 +28,14 @@ import { EarlierPaymentsReader } from './earlier-payments.js';
 import { batchList, readBatchRows, readReviews } from './read-batches.js';
 import { readPayoutCounts } from './payout-counts.js';
 import type { BatchKind } from './kind.js';
-import { type BatchFile, type BatchReview, batchType, hasFile } from './rules.js';
-import { type PayoutCounts } from './payout-counts.js';
+import { type BatchFile, batchType, hasFile } from './rules.js';
+import type { ReviewedBatch } from './schemas-fields.js';
 import type { MemberCommand } from './withdrawal.js';
 import { uploadBatch, type UploadRequest } from './upload.js';
 
 interface BatchesDeps extends DatabaseDeps {
   readonly writer: LedgerWriter;
   readonly notifier: Pick<OutboxNotifier, 'notify'>;
-}
-
-export interface ReviewedBatch {
-  readonly batch: Batch;
-  readonly review: BatchReview | null;
-  /** Null unless the batch is one of payouts that was executed. */
-  readonly payouts: PayoutCounts | null;
 }
 
 /** Batches as members use them. Reading throws `not_found` and `authority_insufficient`. */

@@ -33,13 +33,19 @@ interface StaffCommand extends Command {
   readonly auditId: Uuid;
 }
 
-export interface RecordPayIn extends StaffCommand {
-  readonly payInId: Uuid;
+export interface NewPayIn {
+  readonly tenantId: Uuid;
   readonly accountId: Uuid;
-  readonly systemAccountId: Uuid;
   readonly amount: Amount;
+  /** The operator's reference, unique in the tenant: `^[A-Za-z0-9._-]{1,64}$`. */
   readonly reference: string;
   readonly description: string | null;
+  readonly by: StaffIdentity;
+}
+
+export interface RecordPayIn extends StaffCommand, NewPayIn {
+  readonly payInId: Uuid;
+  readonly systemAccountId: Uuid;
 }
 
 /** Columns that a refund of fees stores with each of its adjustments. */
@@ -55,13 +61,20 @@ export const NO_REFUND: RefundColumns = {
   isActiveRefund: null,
 };
 
-export interface ProposeAdjustment extends StaffCommand {
-  readonly adjustmentId: Uuid;
+export interface NewAdjustment {
+  readonly tenantId: Uuid;
   readonly accountId: Uuid;
   readonly direction: Adjustment['direction'];
   readonly amount: Amount;
+  /** The operator's reference, unique in the tenant: `^[A-Za-z0-9._-]{1,64}$`. */
   readonly reference: string;
+  /** 1 to 140 characters; the account's owner sees this as the movement's description. */
   readonly reason: string;
+  readonly by: StaffIdentity;
+}
+
+export interface ProposeAdjustment extends StaffCommand, NewAdjustment {
+  readonly adjustmentId: Uuid;
   readonly refund: RefundColumns;
 }
 

@@ -1,4 +1,3 @@
-import type { Amount } from '../core/amount.js';
 import { checkedText, MAX_DESCRIPTION, MAX_REASON } from '../core/checked-text.js';
 import { ApiError, type CommandResult, invalidField } from '../core/errors.js';
 import { commandFingerprint } from '../core/fingerprint.js';
@@ -19,8 +18,10 @@ import {
   decidePayIn,
   decideProposal,
   decideRejection,
-  type ProposeAdjustment,
+  type NewAdjustment,
+  type NewPayIn,
   NO_REFUND,
+  type ProposeAdjustment,
   type RecordPayIn,
   type RefundColumns,
 } from './decide.js';
@@ -81,16 +82,6 @@ export async function systemAccountId(
   return account.id;
 }
 
-export interface NewPayIn {
-  readonly tenantId: Uuid;
-  readonly accountId: Uuid;
-  readonly amount: Amount;
-  /** The operator's reference, unique in the tenant: `^[A-Za-z0-9._-]{1,64}$`. */
-  readonly reference: string;
-  readonly description: string | null;
-  readonly by: StaffIdentity;
-}
-
 const payInKind: CommandKind<RecordPayIn, PayIn> = {
   name: 'record pay-in',
   resourceType: 'payin',
@@ -131,18 +122,6 @@ export async function recordPayIn(
     description,
   });
   return resultOf(result, reference);
-}
-
-export interface NewAdjustment {
-  readonly tenantId: Uuid;
-  readonly accountId: Uuid;
-  readonly direction: Adjustment['direction'];
-  readonly amount: Amount;
-  /** The operator's reference, unique in the tenant: `^[A-Za-z0-9._-]{1,64}$`. */
-  readonly reference: string;
-  /** 1 to 140 characters; the account's owner sees this as the movement's description. */
-  readonly reason: string;
-  readonly by: StaffIdentity;
 }
 
 const proposalKind: CommandKind<ProposeAdjustment, Adjustment> = {

@@ -37,9 +37,10 @@ const TYPES: Readonly<Record<string, string>> = {
 const ROOT_FILES: readonly string[] = ['/openapi.json', '/llms.txt'];
 const MISSING = '/404';
 
-interface DocsOptions {
+export interface DocsOptions {
   readonly baseUrl: string;
   readonly docsUrl: string;
+  /** The folder of the built docs pages, if not the build's own. */
   readonly siteFolder?: string;
 }
 

@@ -12,7 +12,7 @@ import {
   refuseUnmatched,
   type RequestState,
 } from './router.js';
-import { DocsSite } from './docs.js';
+import { type DocsOptions, DocsSite } from './docs.js';
 import { type ErrorWriter, errorResponse } from './errors.js';
 import { completedRequest, type CompletedRequest, Exchange } from './exchange.js';
 import { describeFault, type Logger } from './logging.js';
@@ -24,15 +24,12 @@ import { UploadSlots } from './upload-slots.js';
 
 interface ServiceOptions
   extends
+    DocsOptions,
     Omit<PipelineDeps, 'addresses' | 'uploads' | 'bodyTimeouts'>,
     Partial<Pick<PipelineDeps, 'bodyTimeouts'>> {
   readonly api: Api;
   /** Routes for senders without a token, such as the callbacks of rails. */
   readonly inbound?: readonly InboundRoute[];
-  readonly baseUrl: string;
-  readonly docsUrl: string;
-  /** The folder of the built docs pages, if not the build's own. */
-  readonly siteFolder?: string;
   readonly trustedProxies: readonly string[];
   readonly errors: ErrorWriter;
   readonly logger: Logger;

@@ -4,11 +4,10 @@ import { ApiError } from '../../src/core/errors.js';
 import { MAX_RAW } from '../../src/core/amount.js';
 import { type Adjustment, payIns } from '../../src/db/entities/operations.js';
 import { type Account, accounts } from '../../src/db/entities/parties.js';
+import type { NewAdjustment, NewPayIn } from '../../src/funding/decide.js';
 import {
   approveAdjustment,
   listAdjustments,
-  type NewAdjustment,
-  type NewPayIn,
   proposeAdjustment,
   recordPayIn,
   rejectAdjustment,
