@@ -15,11 +15,12 @@ import { LimitsSchema } from './schemas.js';
 
 interface OperationRoutes<Query extends z.ZodType<OperationQuery>, Row extends LabelledOperation> {
   readonly operations: OperationList<Row>;
-  readonly nouns: 'transfers' | 'payouts' | 'bonuses';
+  readonly nouns: 'transfers' | 'payouts' | 'bonuses' | 'schedules';
   readonly list: { readonly id: string; readonly title: string; readonly order: string };
   readonly get: { readonly id: string; readonly title: string; readonly about?: string };
   readonly permission: Operation;
-  readonly change: { readonly id: string; readonly permission: Operation };
+  /** Undefined if the metadata cannot be changed. */
+  readonly change?: { readonly id: string; readonly permission: Operation };
   readonly query: Query;
   readonly page: z.ZodType;
   readonly schema: z.ZodType;
@@ -86,6 +87,7 @@ export function operationRoutes<
     },
   });
 
+  if (change === undefined) return;
   api.patch(`/v1/${nouns}/{id}`, {
     operationId: change.id,
     permits: change.permission,

@@ -1,8 +1,7 @@
 import type { ApprovalDeps } from '../../approvals/service.js';
-import { type Cursors, respondWithPage } from '../../http/cursor.js';
+import type { Cursors } from '../../http/cursor.js';
 import { type Api, pathId, creationResponse } from '../../http/route.js';
-import { operationFilter } from '../../http/schemas.js';
-import { listOperations, readOperation } from '../../operations/operation-list.js';
+import { operationRoutes } from '../../operations/routes.js';
 import { SCHEDULE_SIGNALS } from '../../temporal/contracts.js';
 import { actAsMember } from './actions.js';
 import type { ScheduleAction } from './rules.js';
@@ -20,7 +19,18 @@ import { createSchedule, scheduleList } from './service.js';
 /** (docs/contract.md, Schedules) */
 export function scheduleRoutes(api: Api, deps: ApprovalDeps, cursors: Cursors): void {
   createScheduleRoute(api, deps);
-  readScheduleRoutes(api, deps, cursors);
+  operationRoutes(api, deps, cursors, {
+    operations: scheduleList,
+    nouns: 'schedules',
+    list: { id: 'listSchedules', title: 'List schedules', order: 'Newest first.' },
+    get: { id: 'getSchedule', title: 'Read a schedule' },
+    permission: 'readSchedules',
+    query: ScheduleQuery,
+    page: SchedulePageSchema,
+    schema: ScheduleSchema,
+    filters: { status: 'status' },
+    present: scheduleResource.present,
+  });
   for (const action of SCHEDULE_SIGNALS) actionRoute(api, deps, action);
 }
 
@@ -39,41 +49,6 @@ function createScheduleRoute(api: Api, deps: ApprovalDeps): void {
       const request = scheduleRequest(body);
       const result = await createSchedule(deps, caller, requestId, request, idempotency);
       return creationResponse(result, scheduleResource.present);
-    },
-  });
-}
-
-function readScheduleRoutes(api: Api, { database }: ApprovalDeps, cursors: Cursors): void {
-  api.get('/v1/schedules', {
-    operationId: 'listSchedules',
-    permits: 'readSchedules',
-    query: ScheduleQuery,
-    responses: { 200: SchedulePageSchema },
-    summary: 'List schedules',
-    description: 'Newest first.',
-    handler: (request) => {
-      const { caller, query } = request;
-      const filter = { ...operationFilter(query), status: query.status };
-      return respondWithPage(
-        cursors,
-        request,
-        (before, limit) =>
-          listOperations(scheduleList, database.readerFor(caller), caller, filter, before, limit),
-        scheduleResource.present,
-      );
-    },
-  });
-
-  api.get('/v1/schedules/{id}', {
-    operationId: 'getSchedule',
-    permits: 'readSchedules',
-    responses: { 200: ScheduleSchema },
-    summary: 'Read a schedule',
-    handler: async (request) => {
-      const { caller } = request;
-      const reader = database.readerFor(caller);
-      const schedule = await readOperation(scheduleList, reader, caller, pathId(request, 'id'));
-      return { status: 200, body: scheduleResource.present(schedule) };
     },
   });
 }

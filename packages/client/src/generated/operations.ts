@@ -585,7 +585,7 @@ export class Operations extends Calls {
 
   /**
    * List schedules.
-   * Newest first.
+   * Newest first. With `idempotency_key`, what that key created or approved; an empty list does not rule out that it appears later.
    * Scope: `read` or `transfers`. Role in source: viewer, operator, approver, admin, owner.
    */
   listSchedules(

@@ -196,7 +196,7 @@ export interface paths {
     };
     /**
      * List schedules
-     * @description Newest first.
+     * @description Newest first. With `idempotency_key`, what that key created or approved; an empty list does not rule out that it appears later.
      *
      *     Scope: `read` or `transfers`. Role in source: viewer, operator, approver, admin, owner.
      */
