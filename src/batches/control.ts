@@ -43,7 +43,7 @@ export async function performBatchAction(
   deps: BatchControlDeps,
   request: BatchAction<StaffIdentity>,
 ): Promise<{ readonly batch: Batch } | { readonly refusal: Refusal }> {
-  const { batchId, action, by, actionId } = request;
+  const { batchId, action, by, reason, actionId } = request;
   const { database } = deps;
   try {
     if (!(await wasPerformed(database.current, actionId))) {
@@ -56,8 +56,8 @@ export async function performBatchAction(
   } catch (failure) {
     if (!(failure instanceof ApiError) || !FINAL_CODES.has(failure.refusal.code)) throw failure;
     const batch = await findBatch(database.reader, batchId);
-    const refused = failure.refusal.message;
-    await recordOnce(deps, actionId, by, batchAudit(batch, `${action}_refused`, { refused }));
+    const details = { reason, refused: failure.message };
+    await recordOnce(deps, actionId, by, batchAudit(batch, `${action}_refused`, details));
     return { refusal: failure.refusal };
   }
 }

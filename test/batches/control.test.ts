@@ -110,6 +110,7 @@ describe('an operator at a batch that is executing', () => {
     assert.equal(await world.pay(batch), 'over');
     // Settled: a new action is refused, an old one was done.
     assert('refusal' in (await performBatchAction(world.deps, act('pause'))));
+    assert.deepEqual((await acts()).at(-1), ['bonus_batch.pause_refused', 'who steers', 'x']);
     assert('batch' in (await performBatchAction(world.deps, resuming)));
   });
 
