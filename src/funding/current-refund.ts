@@ -26,17 +26,21 @@ export interface CurrentRefund {
   readonly payerRefunds: readonly PayerRefund[];
 }
 
+export const CHARGED_COLUMNS = [
+  'id',
+  'createdAt',
+  'sourceAccountId',
+  'feeAccountId',
+  'raw',
+  'feeRaw',
+] as const;
+
 interface ChargedOperations {
-  readonly table: Table<ChargedOperation>;
+  readonly table: Table<Pick<Transfer, (typeof CHARGED_COLUMNS)[number]>>;
   /** Index of the tenant, these states and the time of creation. */
   readonly index: string;
   readonly oneOf: readonly string[];
 }
-export type ChargedOperation = Pick<
-  Transfer,
-  'id' | 'createdAt' | 'sourceAccountId' | 'feeAccountId' | 'raw' | 'feeRaw'
->;
-
 /** The operations that have paid their fee. */
 export const CHARGED: Readonly<Record<FeeOperation, ChargedOperations>> = {
   transfer: { table: transfers, index: 'status', oneOf: ["t.status='completed'"] },

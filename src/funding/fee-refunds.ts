@@ -18,11 +18,12 @@ import { withColumns } from '../db/table.js';
 import { readVisible } from '../db/visible-list.js';
 import type { StaffIdentity } from '../staff/rules.js';
 import { NO_REFUND, type RefundColumns } from './decide.js';
-import { approveAdjustment, type FundingDeps, proposeRefundPart } from './service.js';
+import { approveAdjustment, type FundingDeps, proposeWithRefund } from './service.js';
 import {
   assertBalanced,
   assertRefundName,
   CHARGED,
+  CHARGED_COLUMNS,
   type CurrentRefund,
   isActive,
   readCurrentRefund,
@@ -76,14 +77,6 @@ interface RefundPlan {
 
 const PAGE_SIZE = 1_000;
 const CONCURRENCY = 50;
-const CHARGED_COLUMNS = [
-  'id',
-  'createdAt',
-  'sourceAccountId',
-  'feeAccountId',
-  'raw',
-  'feeRaw',
-] as const;
 
 export async function planRefund(reader: Reader, request: RefundRequest): Promise<RefundPlan> {
   const { tenantId, asset, reference: name } = request;
@@ -242,7 +235,7 @@ export async function proposeRefund(
 ): Promise<void> {
   const reason = `${name}: ${why}`;
   const propose = ({ asset, raw, ...proposal }: Proposal): Promise<unknown> =>
-    proposeRefundPart(deps, {
+    proposeWithRefund(deps, {
       ...proposal,
       tenantId,
       amount: { raw, asset },

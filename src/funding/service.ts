@@ -154,18 +154,11 @@ export async function proposeAdjustment(
   request: NewAdjustment,
 ): Promise<FundingResult<Adjustment>> {
   assertReference(request.reference);
-  return propose(deps, { ...request, refund: NO_REFUND });
+  return proposeWithRefund(deps, { ...request, refund: NO_REFUND });
 }
 
-/** Proposes a part of a refund of fees. */
-export function proposeRefundPart(
-  deps: FundingDeps,
-  request: NewAdjustment & { readonly refund: RefundColumns },
-): Promise<FundingResult<Adjustment>> {
-  return propose(deps, request);
-}
-
-async function propose(
+/** Proposes a correction that may be part of a refund of fees. */
+export async function proposeWithRefund(
   { writer }: FundingDeps,
   request: NewAdjustment & { readonly refund: RefundColumns },
 ): Promise<FundingResult<Adjustment>> {
