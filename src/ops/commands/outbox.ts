@@ -151,7 +151,7 @@ export const sweepCommands = {
     summary: 'every sweep, and the worker process that runs it',
     explanation: `
 A sweep finds due or unfinished work in MySQL, and does it. One worker process at a time runs each sweep. If that process
-dies, another takes over within ten seconds.`,
+dies, another takes over within 5 seconds.`,
     examples: ['sweeps list', 'sweeps list --json'],
     run: async ({ database, output }) => {
       const leases = await database.reader.query(
