@@ -17,9 +17,12 @@ type Measure = 'moved' | 'movedCount' | 'failed' | 'failedCount' | 'pending' | '
 const DAYS = 14;
 const MAX_SHOWN = 8;
 
-/** Returns the totals of the tenants that moved money most often in the last two days. */
+/**
+ * Returns the totals of up to 8 tenants: those that moved money most often on the newest day, and if
+ * these are fewer, on the days before it.
+ */
 export async function readBusiest(reader: Reader, now: Instant): Promise<readonly TenantTotals[]> {
-  // The current day in every time zone, and the day before.
+  // The current day in every time zone is one of these.
   const days = [0, 1, 2].map((back) => localDay(now, 'UTC', back - 1));
   const rows = await reader.list(
     dailyTotals,
