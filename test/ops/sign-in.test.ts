@@ -152,7 +152,7 @@ describe('signing in on the command line', () => {
     assert.deepEqual(await json('staff', 'revoke-session', 'leo'), { ended_sessions: 0 });
   });
 
-  it('a session of the command line lasts 8 hours, only on the command line, and ends once the person is no longer active', async () => {
+  it('a session of the command line ends once it has expired or the person is no longer active, and a session of the support desk is none', async () => {
     const leo = await people.signIn('leo', ['manage']);
     const act = ['aliases', 'reserve', '$signed-in'];
     await test.change(
