@@ -9,14 +9,24 @@ import {
   rotateToken,
   type NewToken,
 } from '../../src/members/tokens.js';
+import { TokenUses } from '../../src/access/authenticator.js';
 import { hashToken, keyIdOf, generateToken } from '../../src/access/token-text.js';
 import { type Instant, instant, systemClock } from '../../src/core/instant.js';
+import type { Database } from '../../src/db/database.js';
 import { startTestApi, type TestAnswer, type TestApi } from '../helpers/api.js';
 import { answered, type Bank, LEAST, openBank, transferBody } from '../helpers/bank.js';
-import { testDatabase } from '../helpers/database.js';
-import { assertLedgerSound, refusalOf, TEST_ACTOR } from '../helpers/world.js';
+import { openDatabase, testDatabase } from '../helpers/database.js';
+import {
+  assertLedgerSound,
+  makeTenant,
+  makeToken,
+  refusalOf,
+  TEST_ACTOR,
+} from '../helpers/world.js';
+import { commandLine } from '../ops/ops.js';
 
 const HOUR_MS = 3_600_000;
+const MINUTE_MS = 60_000;
 /** A revocation is complete within this. */
 const REVOCATION_MS = 1_000;
 
@@ -204,5 +214,55 @@ describe('the form of a token', () => {
       ...[text.toUpperCase(), `${text.slice(0, -1)}1`, text.slice(0, 26)],
     ])
       assert.equal(keyIdOf(spoiled), null, spoiled);
+  });
+});
+
+describe('the last use of a token', () => {
+  it('is shown to about 5 minutes, however often the token is used', async () => {
+    const { tenant, owner } = await makeTenant(db.database);
+    const { token } = await makeToken(db.database, owner);
+    let now = systemClock();
+    const uses = new TokenUses(db.database, () => now);
+    const lastUsed = async (): Promise<Instant | null | undefined> =>
+      (await listTokens(db.database.reader, tenant.id)).find(({ keyId }) => keyId === token.keyId)
+        ?.lastUsedAt;
+    assert.equal(await lastUsed(), null);
+    const first = now;
+    const useAndWrite = async (of = uses): Promise<void> => {
+      for (let count = 0; count < 100; count += 1) of.record(token.keyId);
+      await of.write();
+    };
+    await useAndWrite();
+    assert.equal(await lastUsed(), first);
+    now = instant(first + 4 * MINUTE_MS);
+    await useAndWrite();
+    // Another process that has not told of it.
+    await useAndWrite(new TokenUses(db.database, () => now));
+    assert.equal(await lastUsed(), first);
+    now = instant(first + 6 * MINUTE_MS);
+    await useAndWrite();
+    assert.equal(await lastUsed(), now);
+    const { rows } = commandLine(() => ({ MYSQL_URL: db.url }));
+    const listed = await rows('tokens', 'list', '--tenant', tenant.name);
+    const row = listed.find((one) => one.key_id === token.keyId);
+    assert.equal(row?.last_used_at, new Date(now).toISOString());
+  });
+
+  it('that cannot be written is recorded by the next use', async () => {
+    const away = openDatabase('mysql://nobody:none@127.0.0.1:1/none');
+    let isAway = true;
+    const database: Pick<Database, 'withTransaction'> = {
+      withTransaction: (work) => (isAway ? away : db.database).withTransaction(work),
+    };
+    const uses = new TokenUses(database, systemClock);
+    const { token } = await makeToken(db.database, (await makeTenant(db.database)).owner);
+    uses.record(token.keyId);
+    await uses.write();
+    isAway = false;
+    uses.record(token.keyId);
+    await uses.write();
+    await away.close();
+    const known = await listTokens(db.database.reader, token.tenantId);
+    assert.notEqual(known.find(({ keyId }) => keyId === token.keyId)?.lastUsedAt, null);
   });
 });

@@ -2,20 +2,16 @@ import assert from 'node:assert/strict';
 import { listAuditRows } from '../../src/access/audit-log.js';
 import { addMember } from '../../src/members/members.js';
 import { keyIdOf } from '../../src/access/token-text.js';
-import { TokenUses } from '../../src/access/authenticator.js';
 import { listTokens, revokeToken } from '../../src/members/tokens.js';
-import { type Instant, instant, systemClock } from '../../src/core/instant.js';
-import type { Database } from '../../src/db/database.js';
+import { systemClock } from '../../src/core/instant.js';
 import { created } from '../access/own-access-support.js';
 import { startTestApi } from '../helpers/api.js';
 import { answered, type Bank, openBank } from '../helpers/bank.js';
-import { openDatabase, testDatabase } from '../helpers/database.js';
+import { testDatabase } from '../helpers/database.js';
 import { until } from '../helpers/temporal.js';
 import { assertLedgerSound, makeToken, TEST_ACTOR } from '../helpers/world.js';
 import { commandLine, words } from './ops.js';
 import { SignedInPeople } from './signed-in.js';
-
-const MINUTE_MS = 60_000;
 
 const db = await testDatabase();
 const api = await startTestApi(db);
@@ -100,52 +96,5 @@ describe('the tokens of a member', () => {
       ['abc', '--tenant', name, '--member', 'owner'],
     ])
       assert.equal((await ops('tokens', 'revoke', ...args, '--yes')).code, 2, args.join(' '));
-  });
-
-  it('show about when they were last used, written once every few minutes at most', async () => {
-    let now = systemClock();
-    const uses = new TokenUses(db.database, () => now);
-    const { token } = await makeToken(db.database, bank.tenant.owner);
-    const lastUsed = async (): Promise<Instant | null | undefined> =>
-      (await listTokens(db.database.reader, token.tenantId)).find(
-        ({ keyId }) => keyId === token.keyId,
-      )?.lastUsedAt;
-    assert.equal(await lastUsed(), null);
-    const first = now;
-    const useAndWrite = async (of = uses): Promise<void> => {
-      for (let count = 0; count < 100; count += 1) of.record(token.keyId);
-      await of.write();
-    };
-    await useAndWrite();
-    assert.equal(await lastUsed(), first);
-    now = instant(first + 4 * MINUTE_MS);
-    await useAndWrite();
-    // Another process that has not told of it.
-    await useAndWrite(new TokenUses(db.database, () => now));
-    assert.equal(await lastUsed(), first);
-    now = instant(first + 6 * MINUTE_MS);
-    await useAndWrite();
-    assert.equal(await lastUsed(), now);
-    const listed = await rows('tokens', 'list', '--tenant', bank.tenant.tenant.name);
-    const row = listed.find((one) => one.key_id === token.keyId);
-    assert.equal(row?.last_used_at, new Date(now).toISOString());
-  });
-
-  it('whose use cannot be written are recorded by their next use', async () => {
-    const away = openDatabase('mysql://nobody:none@127.0.0.1:1/none');
-    let isAway = true;
-    const database: Pick<Database, 'withTransaction'> = {
-      withTransaction: (work) => (isAway ? away : db.database).withTransaction(work),
-    };
-    const uses = new TokenUses(database, systemClock);
-    const { token } = await makeToken(db.database, bank.tenant.owner);
-    uses.record(token.keyId);
-    await uses.write();
-    isAway = false;
-    uses.record(token.keyId);
-    await uses.write();
-    await away.close();
-    const known = await listTokens(db.database.reader, token.tenantId);
-    assert.notEqual(known.find(({ keyId }) => keyId === token.keyId)?.lastUsedAt, null);
   });
 });
