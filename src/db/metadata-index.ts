@@ -15,6 +15,10 @@ const TYPES = new Map<Table<unknown>, MetadataPair['resourceType']>([
   [payouts, 'payout'],
 ]);
 
+export function hasMetadataIndex<Row>(table: Table<Row>): boolean {
+  return TYPES.has(table);
+}
+
 export interface LabelledRow {
   readonly id: Uuid;
   readonly tenantId: Uuid;

@@ -226,17 +226,18 @@ type AdjustmentFilter = Pick<OperationFilter, 'from' | 'to' | 'amounts'> & {
   readonly before?: TimePosition | null;
 };
 
-/** Returns the tenant's newest adjustments, at most `limit`; null means any status. */
+/** Returns the newest adjustments, at most `limit`; null means any tenant or any status. */
 export async function listAdjustments(
   reader: Reader,
-  tenantId: Uuid,
+  tenantId: Uuid | null,
   status: Adjustment['status'] | null,
   limit: number,
   { from, to, amounts, before = null }: AdjustmentFilter = {},
 ): Promise<readonly Adjustment[]> {
   const at = (time: Instant): string => literal(adjustments, 'createdAt', time);
   const conditions = [
-    `tenant_id=${literal(adjustments, 'tenantId', tenantId)}`,
+    'TRUE',
+    ...(tenantId === null ? [] : [`tenant_id=${literal(adjustments, 'tenantId', tenantId)}`]),
     ...(status === null ? [] : [`status=${literal(adjustments, 'status', status)}`]),
     ...(from === undefined ? [] : [`created_at>=${at(from)}`]),
     ...(to === undefined ? [] : [`created_at<=${at(to)}`]),

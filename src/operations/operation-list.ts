@@ -1,6 +1,6 @@
 import type { AmountRange, Asset } from '../core/amount.js';
 import { ApiError, notFound } from '../core/errors.js';
-import type { Uuid } from '../core/ids.js';
+import { firstIdAt, type Uuid } from '../core/ids.js';
 import type { Instant } from '../core/instant.js';
 import type { Metadata } from '../core/metadata.js';
 import type { Page, TimePosition } from '../core/page.js';
@@ -62,6 +62,8 @@ export interface OperationList<Row extends AccountOperation> {
   readonly resourceType: KeyResourceType;
   /** Column of the amount: by default `raw`. */
   readonly amountColumn?: 'total_raw';
+  /** Time by which an id may be older than `created_at`, by default a minute. */
+  readonly idsOlderByMs?: number;
   /** Column values of every listed row, in a table with several kinds of resources. */
   readonly only?: Readonly<Record<string, string>>;
   /** The columns of accounts in which any role lets a member see the operation. */
@@ -185,22 +187,32 @@ export function chooseIndex<Row extends AccountOperation>(
   return { table, index: batchId === undefined ? 'status' : 'batch', within, oneOf };
 }
 
-/** Returns the tenant's newest `limit` operations, or those before `before`, for operators. */
+/** How operators list operations. */
+export type NewestList<Row extends AccountOperation> = Omit<
+  OperationList<Row>,
+  'resourceType' | 'visibleToRolesIn'
+>;
+
+type NewestFilter = Pick<
+  OperationFilter,
+  'status' | 'sourceAccountId' | 'pair' | 'scheduleId' | 'refundOfId' | 'from' | 'to' | 'amounts'
+>;
+
+/**
+ * Returns the tenant's newest `limit` operations, or those before `before`, for operators. Without a
+ * tenant: those of all tenants with the newest ids, by status, time and amount.
+ */
 export async function listNewest<Row extends AccountOperation>(
-  list: Pick<OperationList<Row>, 'table' | 'statuses' | 'only' | 'amountColumn'>,
+  list: NewestList<Row>,
   reader: Reader,
-  filter: Pick<
-    OperationFilter,
-    'status' | 'sourceAccountId' | 'pair' | 'scheduleId' | 'refundOfId' | 'from' | 'to' | 'amounts'
-  > & {
-    readonly tenantId: Uuid;
-  },
+  filter: NewestFilter & { readonly tenantId: Uuid | undefined },
   limit: number,
   before: TimePosition | null = null,
 ): Promise<readonly Row[]> {
   const { table } = list;
   const { tenantId, status, sourceAccountId, pair, scheduleId, refundOfId, amounts } = filter;
   const { from, to } = filter;
+  if (tenantId === undefined) return listOfAllTenants(list, reader, filter, limit, before);
   if ((pair ?? scheduleId ?? refundOfId ?? amounts) !== undefined) {
     const by = { scheduleId, refundOfId };
     const filters = equalFilters(list, { tenantId, status, sourceAccountId, ...by });
@@ -221,6 +233,52 @@ export async function listNewest<Row extends AccountOperation>(
      JOIN ${table.name} l ON l.id=p.id ORDER BY l.created_at DESC, l.id DESC`,
   );
   return found.map((row) => parseRow(table, row));
+}
+
+/** Maximum of rows that one statement examines. */
+const MAX_EXAMINED = 20_000;
+const MINUTE_MS = 60_000;
+
+/**
+ * Returns the operations of all tenants with the newest ids, because no index has their times.
+ * Examines `examined` rows at a time.
+ */
+export async function listOfAllTenants<Row extends AccountOperation>(
+  list: NewestList<Row>,
+  reader: Reader,
+  { status, from, to, amounts }: NewestFilter,
+  limit: number,
+  before: Pick<TimePosition, 'id'> | null = null,
+  examined = MAX_EXAMINED,
+): Promise<readonly Row[]> {
+  const { table, idsOlderByMs = MINUTE_MS, amountColumn = 'raw' } = list;
+  const range = ['TRUE'];
+  const filters = equalFilters(list, { status });
+  if (from !== undefined) {
+    range.push(`l.id>=${uuid.literal(firstIdAt(from - idsOlderByMs))}`);
+    filters.push(`l.created_at>=${time.literal(from)}`);
+  }
+  if (to !== undefined) {
+    range.push(`l.id<${uuid.literal(firstIdAt(to + MINUTE_MS))}`);
+    filters.push(`l.created_at<=${time.literal(to)}`);
+  }
+  if (amounts !== undefined) filters.push(amountsSql('l.asset', `l.${amountColumn}`, amounts));
+  const select = (columns: string, conditions: readonly string[], rows: string): string =>
+    `SELECT ${columns} FROM ${table.name} l FORCE INDEX (PRIMARY)
+     WHERE ${conditions.join(' AND ')} ORDER BY l.id DESC LIMIT ${rows}`;
+  const all: Row[] = [];
+  for (let last = before?.id; ;) {
+    const own = last === undefined ? range : [...range, `l.id<${uuid.literal(last)}`];
+    const [end] = await reader.query(select('l.id', own, `1 OFFSET ${examined - 1}`));
+    last = end && uuid.parse(end.id);
+    const until = last === undefined ? [] : [`l.id>=${uuid.literal(last)}`];
+    const conditions = [...own, ...until, ...filters];
+    const found = await reader.query(
+      select(columnList(table, 'l'), conditions, String(limit - all.length)),
+    );
+    all.push(...found.map((row) => parseRow(table, row)));
+    if (last === undefined || all.length >= limit) return all;
+  }
 }
 
 /** Returns `limit` rows that match all filters, however many are examined. */

@@ -100,6 +100,9 @@ export function recipientText({ holderName, keyType, keyEnd }: ShownDestination)
 
 const FLAGGED_POLL_PAUSE_MS = 60_000;
 const POLL_PAUSE_MS = 3_600_000;
+/** Maximum age of a payout's id at its creation, because the validation of a batch's file makes it. */
+export const PAYOUT_IDS_OLDER_BY_MS = 31 * 86_400_000;
+
 export const DEFAULT_RETURN_WINDOW_MS = 60 * 86_400_000;
 
 /**

@@ -28,12 +28,13 @@ import { seal, unseal } from '../core/secret-box.js';
 import { type CreatePayout, decidePayout } from './decide.js';
 import type { NewDestination, PayoutRails, RequestedKey } from './destination.js';
 import type { BankAccount, Destination, KeyDestination } from './rails/destinations.js';
-import { destinationColumns, endOfNumber, UNFINISHED } from './rules.js';
+import { destinationColumns, endOfNumber, PAYOUT_IDS_OLDER_BY_MS, UNFINISHED } from './rules.js';
 
 /** How members list payouts, with any role in the source. (docs/contract.md, Roles and scopes) */
 export const payoutList: OperationList<Payout> = {
   table: payouts,
   statuses: PAYOUT_STATUSES,
+  idsOlderByMs: PAYOUT_IDS_OLDER_BY_MS,
   resourceType: 'payout',
   visibleToRolesIn: ['source_account_id'],
 };

@@ -6,8 +6,10 @@ import { instant, systemClock } from '../../src/core/instant.js';
 import { type AuditFinding, auditFindings } from '../../src/db/entities/audits.js';
 import { insertSql } from '../../src/db/statements.js';
 import { named } from '../../src/ops/lookups.js';
+import { listOfAllTenants } from '../../src/operations/operation-list.js';
 import { searchWordsSweep } from '../../src/operations/search-words.js';
 import { recordRemark } from '../../src/staff/remarks.js';
+import { transferList } from '../../src/transfers/service.js';
 import { BatchWorld, payroll, resourceOf } from '../batches/support.js';
 import { startTestApi } from '../helpers/api.js';
 import { answered, idLiteral, type Json, LEAST, object, text } from '../helpers/bank.js';
@@ -106,6 +108,57 @@ describe('a list or a search of the command line', () => {
     const accounts = words`accounts list --tenant ${tenant}`;
     const all = ids(await rows(...accounts));
     assert.deepEqual(ids(await rows(...accounts, '--cursor', text(all[0]))), all.slice(1));
+  });
+
+  it('of all tenants has the tenant of each line, is restricted like that of one, and goes on after its last line', async () => {
+    const other = await openGuarded(api);
+    const others = other.bank.tenant.tenant.name;
+    const made: Json[] = [];
+    for (const one of [own, other, own])
+      made.push(await one.bank.sent({ from: one.guarded, to: one.receiver, raw: LEAST }));
+    const [first = '', second, third = ''] = made.map(({ id }) => text(id));
+    const list = ['transfers', 'list', '--since', text(made[0]?.created_at)];
+    const found = (await rows(...list)).map((row) => [row.id, row.tenant]);
+    assert.deepEqual(found, [
+      [third, tenant],
+      [second, others],
+      [first, tenant],
+    ]);
+    const { stdout, stderr } = await ops(...list, '--limit', '2');
+    assert.match(stdout, /^id +tenant +status /);
+    assert.match(stderr, new RegExp(`add --cursor ${second}\n`));
+    for (const [restriction, expected] of [
+      [
+        ['--until', text(made[2]?.created_at)],
+        [second, first],
+      ],
+      [
+        ['--cursor', third],
+        [second, first],
+      ],
+      [['--status', 'completed', '--limit', '1'], [third]],
+      [['--status', 'held'], []],
+      [
+        ['--amount', '1,000'],
+        [third, second, first],
+      ],
+      [['--amount', '1,001'], []],
+      [['--account', other.guarded.id], [second]],
+    ] as const)
+      assert.deepEqual(ids(await rows(...list, ...restriction)), expected, restriction.join(' '));
+    const from = instant(Date.parse(text(made[0]?.created_at)));
+    const few = await listOfAllTenants(transferList, test.database.reader, { from }, 3, null, 1);
+    assert.deepEqual(
+      few.map(({ id }) => id),
+      [third, second, first],
+    );
+    await fails(2, /--metadata needs --tenant/, ...list, '--metadata', 'invoice=A-17');
+    const body = payoutBody({ from: other.guarded });
+    const payout = answered(await other.bank.request('POST', '/v1/payouts', { body }), 201).json;
+    const [line] = await rows('payouts', 'list', '--since', text(payout.created_at));
+    assert.deepEqual([line?.id, line?.tenant], [payout.id, others]);
+    for (const what of ['payouts', 'batches', 'bonuses', 'schedules', 'adjustments'])
+      assert.deepEqual(await rows(what, 'list', '--since', '0s'), [], what);
   });
 
   it('shows the movements of an account with their signs and the total after each', async () => {

@@ -9,7 +9,6 @@ import { approvals } from '../../db/entities/approvals.js';
 import type { Transfer } from '../../db/entities/operations.js';
 import type { Payout } from '../../db/entities/payouts.js';
 import type { Where } from '../../db/statements.js';
-import type { OperationList } from '../../operations/operation-list.js';
 import { namesOf } from '../../support/reading/transfers.js';
 import { type AuthorisedOps, command, type CommandDefinition, type Ops } from '../command.js';
 import { EXIT, exitCodeOf, explain, OpsError, UnknownOutcome } from '../failures.js';
@@ -17,12 +16,10 @@ import { PROGRAM } from '../help.js';
 import { reason } from '../inputs.js';
 import { type Lookup, several } from '../lookups.js';
 import { capitalised, type Fields } from '../output.js';
+import type { ListedOperations } from './operation-list.js';
 
-export interface OperationCommands<Row extends Transfer | Payout> {
+export interface OperationCommands<Row extends Transfer | Payout> extends ListedOperations<Row> {
   readonly noun: Row extends Payout ? 'payout' : 'transfer';
-  readonly list: OperationList<Row>;
-  readonly examples: readonly [string, ...string[]];
-  readonly present: (ops: Ops, rows: readonly Row[]) => Promise<readonly Fields[]>;
   readonly named: z.ZodType<Lookup<Row>>;
   readonly show: (ops: Ops, row: Row) => Promise<void>;
   /** Returns what the question before an action names. */

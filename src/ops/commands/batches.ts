@@ -2,14 +2,8 @@ import { ApiError } from '../../core/errors.js';
 import { newId, type Uuid } from '../../core/ids.js';
 import { instant, toRfc3339 } from '../../core/instant.js';
 import type { Reader } from '../../db/database.js';
-import {
-  BATCH_STATUSES,
-  type Batch,
-  batches,
-  type BatchProblem,
-} from '../../db/entities/batches.js';
+import { type Batch, batches, type BatchProblem } from '../../db/entities/batches.js';
 import { performBatchAction } from '../../batches/control.js';
-import { listNewest } from '../../operations/operation-list.js';
 import { BATCHES, readBatchRows, readProblems } from '../../batches/read-batches.js';
 import { deleteUploadedBytes } from '../../batches/sweeps.js';
 import { batchType, isAccepted, pendingRows } from '../../batches/rules.js';
@@ -18,10 +12,10 @@ import type { BatchActionSignal } from '../../temporal/contracts.js';
 import { command, type CommandDefinition, managerCommand, type Ops, query } from '../command.js';
 import { historyFields, readHistoryOf } from '../history.js';
 import { named } from '../lookups.js';
-import { flag, limit, option, reason, status, tenant } from '../inputs.js';
+import { flag, limit, option, reason } from '../inputs.js';
 import { duration } from '../times.js';
-import { amountHint, boundsOf, pageInput, positionOf } from '../pages.js';
 import { type Fields, rowFields } from '../output.js';
+import { operationListCommand } from './operation-list.js';
 
 function batchLine(batch: Batch): Fields {
   const { asset, totalRaw } = batch;
@@ -119,26 +113,14 @@ function controlCommand(
 }
 
 export const batchCommands = {
-  list: query({
-    summary: "a tenant's batches, newest first",
-    examples: ['batches list --tenant acme --status executing'],
-    input: { tenant, status: status(BATCH_STATUSES), ...pageInput },
-    run: async ({ database: { reader }, output }, { tenant, status, ...page }) => {
-      const { cursor, limit: most } = page;
-      const before = await positionOf(reader, batches, { tenantId: tenant.id }, cursor);
-      const filter = { tenantId: tenant.id, status, ...boundsOf(page) };
-      const found = await listNewest(BATCHES, reader, filter, most + 1, before);
-      const names = await namesOf(reader, found);
-      const rows = found.map((batch) => {
-        const { id = null, kind = null, ...counts } = batchLine(batch);
-        return { id, kind, from: names.account(batch.sourceAccountId), ...counts };
-      });
-      const detailsOnly = ['rejected', 'pending'];
-      output.newest(rows, most, 'No results.', {
-        detailsOnly,
-        hintWhenNone: amountHint(page.amount),
-      });
+  list: operationListCommand('batches', {
+    list: BATCHES,
+    examples: ['batches list --status executing', 'batches list --tenant acme --since 7d'],
+    present: (batch, names) => {
+      const { id = null, kind = null, ...counts } = batchLine(batch);
+      return { id, kind, from: names.account(batch.sourceAccountId), ...counts };
     },
+    detailsOnly: ['rejected', 'pending'],
   }),
   'show <batch>': query({
     summary:

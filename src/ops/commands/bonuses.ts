@@ -1,16 +1,14 @@
 import { bonusList } from '../../bonuses/service.js';
 import { toRfc3339 } from '../../core/instant.js';
 import { type Bonus, bonuses } from '../../db/entities/bonuses.js';
-import { listNewest } from '../../operations/operation-list.js';
 import { type Names, namesOf } from '../../support/reading/transfers.js';
 import { query } from '../command.js';
 import { PROGRAM } from '../help.js';
 import { historyFields, readHistoryOf } from '../history.js';
-import { tenant } from '../inputs.js';
 import { named } from '../lookups.js';
 import { type Fields, rowFields } from '../output.js';
-import { amountHint, boundsOf, fromAccount, pageInput, positionOf } from '../pages.js';
 import { EXAMPLE_ID } from './approvals.js';
+import { operationListCommand } from './operation-list.js';
 
 function lineOf(bonus: Bonus, names: Names): Fields {
   const { id, tenantId, sourceAccountId, recipientAccountId, raw, asset, createdAt } = bonus;
@@ -24,20 +22,10 @@ function lineOf(bonus: Bonus, names: Names): Fields {
 }
 
 export const bonusCommands = {
-  list: query({
-    summary: "a tenant's bonuses, newest first",
+  list: operationListCommand('bonuses', {
+    list: bonusList,
     examples: ['bonuses list --tenant acme --since 7d'],
-    input: { tenant, account: fromAccount, ...pageInput },
-    run: async (ops, { tenant: { id: tenantId }, account, ...page }) => {
-      const { reader } = ops.database;
-      const { cursor, limit: most } = page;
-      const before = await positionOf(reader, bonuses, { tenantId }, cursor);
-      const filter = { tenantId, sourceAccountId: account?.id, ...boundsOf(page) };
-      const found = await listNewest(bonusList, reader, filter, most + 1, before);
-      const names = await namesOf(reader, found);
-      const rows = found.map((bonus) => lineOf(bonus, names));
-      ops.output.newest(rows, most, 'No results.', { hintWhenNone: amountHint(page.amount) });
-    },
+    present: lineOf,
   }),
   'show <id>': query({
     summary: 'one bonus: its parties, its refunds, its webhooks and the notes of the staff',

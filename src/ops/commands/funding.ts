@@ -21,6 +21,7 @@ import {
   tenantOfAlias,
   asset,
   eitherOf,
+  onlyTenant,
   option,
   optional,
   reason,
@@ -143,25 +144,24 @@ export const adjustmentCommands = {
     'Nothing was changed: the adjustment was rejected before',
   ),
   list: query({
-    summary: "a tenant's adjustments, newest first",
-    examples: ['adjustments list --tenant acme --status proposed'],
-    input: { tenant, status: status(ADJUSTMENT_STATUSES), ...pageInput },
-    run: async (
-      { database: { reader }, output },
-      { tenant: { id: tenantId }, status, ...page },
-    ) => {
+    summary: 'adjustments of all tenants or of one, newest first',
+    examples: ['adjustments list --status proposed', 'adjustments list --tenant acme'],
+    input: { tenant: onlyTenant, status: status(ADJUSTMENT_STATUSES), ...pageInput },
+    run: async ({ database: { reader }, output }, { tenant, status, ...page }) => {
       const { cursor, limit: most } = page;
-      const before = await positionOf(reader, adjustments, { tenantId }, cursor);
+      const tenantId = tenant?.id ?? null;
+      const own = { ...(tenant && { tenantId: tenant.id }) };
+      const before = await positionOf(reader, adjustments, own, cursor);
       const bounds = { ...boundsOf(page), before };
       const found = await listAdjustments(reader, tenantId, status ?? null, most + 1, bounds);
       const names = await namesOf(reader, found);
       const rows = found.map((one) => ({
+        tenant: names.tenant(one.tenantId),
         account: names.account(one.accountId),
         ...adjustmentFields(one),
       }));
-      const detailsOnly = ['id', 'account_id', 'decided_at'];
       output.newest(rows, most, 'No results.', {
-        detailsOnly,
+        detailsOnly: ['id', 'account_id', 'decided_at', ...(tenantId === null ? [] : ['tenant'])],
         hintWhenNone: amountHint(page.amount),
       });
     },

@@ -35,7 +35,7 @@ import { historyFields, readHistoryOf } from '../history.js';
 import { payoutApproval } from '../../payouts/decide.js';
 import type { Fields } from '../output.js';
 import { approvalActionCommands, EXAMPLE_ID, type OperationCommands } from './approvals.js';
-import { operationListCommand } from './transfers.js';
+import { operationListCommand } from './operation-list.js';
 import { reconcileCommand } from './rails.js';
 
 function payoutFields(payout: Payout, from: string): Fields {
@@ -121,14 +121,9 @@ async function show({ database: { reader }, clock, output }: Ops, payout: Payout
 const PAYOUTS: OperationCommands<Payout> = {
   noun: 'payout',
   list: payoutList,
-  examples: [
-    'payouts list --tenant acme --status in_progress',
-    'payouts list --tenant acme --json',
-  ],
-  present: async ({ database: { reader } }, found) => {
-    const names = await namesOf(reader, found);
-    return found.map((payout) => payoutFields(payout, names.account(payout.sourceAccountId)));
-  },
+  examples: ['payouts list --status failed --since 1d', 'payouts list --tenant acme --json'],
+  present: (payout, names) => payoutFields(payout, names.account(payout.sourceAccountId)),
+  detailsOnly: ['rail', 'rail_reference'],
   named: named.payout,
   show,
   described: (_, payout) => Promise.resolve(`the payout ${described(payout)}`),
@@ -154,7 +149,7 @@ function described(payout: Payout): string {
 }
 
 export const payoutCommands = {
-  list: operationListCommand(PAYOUTS),
+  list: operationListCommand('payouts', PAYOUTS),
   'show <id>': query({
     summary:
       'one payout: what it waits for, the reports of its rail, the proposals and notes of the staff, and its webhooks',

@@ -1,43 +1,35 @@
 import { counted } from '../../core/collections.js';
-import { type Schedule, SCHEDULE_STATUSES, schedules } from '../../db/entities/schedules.js';
-import { listNewest } from '../../operations/operation-list.js';
-import { namesOf } from '../../support/reading/transfers.js';
+import { type Schedule, schedules } from '../../db/entities/schedules.js';
+import { type Names, namesOf } from '../../support/reading/transfers.js';
 import { scheduleWorkflowId } from '../../temporal/contracts.js';
 import { actAsStaff } from '../../transfers/schedules/actions.js';
 import type { ScheduleAction } from '../../transfers/schedules/rules.js';
 import { scheduleResource } from '../../transfers/schedules/schemas.js';
 import { scheduleList } from '../../transfers/schedules/service.js';
 import { command, type CommandDefinition, type Ops, query } from '../command.js';
-import { reason, status, tenant } from '../inputs.js';
+import { reason } from '../inputs.js';
 import { named } from '../lookups.js';
-import { amountHint, boundsOf, fromAccount, pageInput, positionOf } from '../pages.js';
 import { type Fields, rowFields } from '../output.js';
 import { EXAMPLE_ID } from './approvals.js';
+import { operationListCommand } from './operation-list.js';
 
-const IN_DETAILS = [
-  ...['created_by', 'tenant_id', 'source_account_id', 'destination_account_id', 'workflow_id'],
-];
-
-async function linesOf({ database: { reader } }: Ops, all: readonly Schedule[]): Promise<Fields[]> {
-  const names = await namesOf(reader, all);
-  return all.map((schedule) => {
-    const { tenantId, everyUnit: unit, everyCount } = schedule;
-    return {
-      ...scheduleResource.presentToStaff('ops', schedule),
-      tenant: names.tenant(tenantId),
-      from: names.account(schedule.sourceAccountId),
-      to: names.account(schedule.destinationAccountId, tenantId),
-      amount: { raw: schedule.raw, asset: schedule.asset },
-      every: unit && counted(everyCount ?? 1, unit),
-      created_by: names.person(schedule.createdBy),
-      ...rowFields(schedules, schedule, 'tenantId sourceAccountId destinationAccountId'),
-      workflow_id: scheduleWorkflowId(schedule.id),
-    };
-  });
+function lineOf(schedule: Schedule, names: Names): Fields {
+  const { tenantId, everyUnit: unit, everyCount } = schedule;
+  return {
+    ...scheduleResource.presentToStaff('ops', schedule),
+    tenant: names.tenant(tenantId),
+    from: names.account(schedule.sourceAccountId),
+    to: names.account(schedule.destinationAccountId, tenantId),
+    amount: { raw: schedule.raw, asset: schedule.asset },
+    every: unit && counted(everyCount ?? 1, unit),
+    created_by: names.person(schedule.createdBy),
+    ...rowFields(schedules, schedule, 'tenantId sourceAccountId destinationAccountId'),
+    workflow_id: scheduleWorkflowId(schedule.id),
+  };
 }
 
-async function show(ops: Ops, schedule: Schedule): Promise<void> {
-  for (const line of await linesOf(ops, [schedule])) ops.output.one(line);
+async function show({ database: { reader }, output }: Ops, schedule: Schedule): Promise<void> {
+  output.one(lineOf(schedule, await namesOf(reader, [schedule])));
 }
 
 function controlCommand(
@@ -61,27 +53,14 @@ function controlCommand(
 }
 
 export const scheduleCommands = {
-  list: query({
-    summary: "a tenant's schedules, newest first",
-    examples: ['schedules list --tenant acme --status active'],
-    input: {
-      tenant,
-      status: status(SCHEDULE_STATUSES),
-      account: fromAccount,
-      ...pageInput,
-    },
-    run: async (ops, { tenant: { id: tenantId }, status, account, ...page }) => {
-      const { reader } = ops.database;
-      const { cursor, limit: most } = page;
-      const before = await positionOf(reader, schedules, { tenantId }, cursor);
-      const filter = { tenantId, status, sourceAccountId: account?.id, ...boundsOf(page) };
-      const found = await listNewest(scheduleList, reader, filter, most + 1, before);
-      const detailsOnly = ['tenant', 'starts_at', 'ends_at', 'max_runs', ...IN_DETAILS];
-      ops.output.newest(await linesOf(ops, found), most, 'No results.', {
-        detailsOnly,
-        hintWhenNone: amountHint(page.amount),
-      });
-    },
+  list: operationListCommand('schedules', {
+    list: scheduleList,
+    examples: ['schedules list --status active', 'schedules list --tenant acme --json'],
+    present: lineOf,
+    detailsOnly: [
+      ...['starts_at', 'ends_at', 'max_runs', 'created_by', 'tenant_id', 'source_account_id'],
+      ...['destination_account_id', 'workflow_id'],
+    ],
   }),
   'show <schedule>': query({
     summary: 'one schedule: its parties, its next run, how often it ran, and its workflow',

@@ -1,14 +1,12 @@
-import { listNewest } from '../../operations/operation-list.js';
 import { formatAmount } from '../../core/amount.js';
-import type { Uuid } from '../../core/ids.js';
 import { toRfc3339 } from '../../core/instant.js';
 import { counted } from '../../core/collections.js';
 import type { Transfer } from '../../db/entities/operations.js';
 import type { OutboxRow } from '../../db/entities/outbox.js';
-import type { Payout } from '../../db/entities/payouts.js';
 import type { History } from '../../support/reading/timeline.js';
 import { historyFields, readHistoryOf } from '../history.js';
 import {
+  type Names,
   readNames,
   readTransferDetails,
   type TransferDetails,
@@ -16,11 +14,10 @@ import {
 import { transferApproval } from '../../transfers/approval-outcomes.js';
 import { transferList, Transfers } from '../../transfers/service.js';
 import { transferResource } from '../../transfers/schemas.js';
-import { command, type CommandDefinition, query } from '../command.js';
+import { command, query } from '../command.js';
 import { named } from '../lookups.js';
 import { PROGRAM } from '../help.js';
-import { option, pair, raw, reason, status, tenant } from '../inputs.js';
-import { amountHint, boundsOf, fromAccount, pageInput, positionOf } from '../pages.js';
+import { option, raw, reason } from '../inputs.js';
 import type { Fields } from '../output.js';
 import {
   approvalActionCommands,
@@ -29,46 +26,16 @@ import {
   NO_NOTIFIER,
   type OperationCommands,
 } from './approvals.js';
+import { operationListCommand } from './operation-list.js';
 
-export function operationListCommand<Row extends Transfer | Payout>({
-  noun,
-  list,
-  examples,
-  present,
-}: OperationCommands<Row>): CommandDefinition {
-  return query({
-    summary: `a tenant's ${noun}s, newest first`,
-    examples,
-    input: {
-      tenant,
-      status: status(list.statuses),
-      account: fromAccount,
-      metadata: option('<key=value> only those with this pair of metadata', pair.optional()),
-      ...pageInput,
-    },
-    run: async (ops, { tenant: { id: tenantId }, status, account, metadata, ...page }) => {
-      const { reader } = ops.database;
-      const { cursor, limit: most } = page;
-      const own = { tenantId, status, sourceAccountId: account?.id, pair: metadata };
-      const before = await positionOf<Transfer | Payout>(reader, list.table, { tenantId }, cursor);
-      const filter = { ...own, ...boundsOf(page) };
-      const found = await present(ops, await listNewest(list, reader, filter, most + 1, before));
-      const detailsOnly = ['expires_at', 'rail', 'rail_reference'];
-      const hintWhenNone = amountHint(page.amount);
-      ops.output.newest(found, most, 'No results.', { detailsOnly, hintWhenNone });
-    },
-  });
-}
-
-function transferFields(transfer: Transfer, names: ReadonlyMap<Uuid, string>): Fields {
-  const { sourceAccountId: from, destinationAccountId: to } = transfer;
+function transferFields(transfer: Transfer, names: Names): Fields {
   const fields = transferResource.presentToStaff('ops', transfer);
   const { id = null, status = null, amount = null, created_at = null } = fields;
   return {
     id,
     status,
-    from: names.get(from) ?? from,
-    to: names.get(to) ?? to,
+    from: names.account(transfer.sourceAccountId),
+    to: names.account(transfer.destinationAccountId, transfer.tenantId),
     amount,
     created_at,
     expires_at: toRfc3339(transfer.captureExpiresAt ?? transfer.approvalExpiresAt),
@@ -114,15 +81,12 @@ const TRANSFERS: OperationCommands<Transfer> = {
   noun: 'transfer',
   list: transferList,
   examples: [
-    'transfers list --tenant acme --status pending_approval',
+    'transfers list --status pending_approval',
     'transfers list --tenant acme --since 2026-11-01 --amount 150000',
     "transfers list --tenant acme --account '$acme-guarded' --limit 20 --json",
   ],
-  present: async ({ database }, found) => {
-    const ids = found.flatMap((one) => [one.sourceAccountId, one.destinationAccountId]);
-    const names = await readNames(database.reader, ids);
-    return found.map((transfer) => transferFields(transfer, names));
-  },
+  present: transferFields,
+  detailsOnly: ['expires_at'],
   named: named.transfer,
   show: async ({ database: { reader }, clock, output }, transfer) => {
     const now = clock();
@@ -142,7 +106,7 @@ const TRANSFERS: OperationCommands<Transfer> = {
 };
 
 export const transferCommands = {
-  list: operationListCommand(TRANSFERS),
+  list: operationListCommand('transfers', TRANSFERS),
   'show <id>': query({
     summary: 'one transfer: its parties, who approved it, what it waits for, and its workflow',
     examples: [`transfers show ${EXAMPLE_ID}`],

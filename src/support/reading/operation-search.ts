@@ -5,6 +5,7 @@ import { string, time, uuid } from '../../db/columns.js';
 import type { Reader } from '../../db/database.js';
 import { amountsSql, columnList, likeSql } from '../../db/statements.js';
 import { parseRow } from '../../db/table.js';
+import { PAYOUT_IDS_OLDER_BY_MS } from '../../payouts/rules.js';
 import { findEach, MAX_FOUND, type SearchResult } from './search.js';
 
 /** Finds operations by their time, and within it by amount and text, for which no index exists. */
@@ -31,9 +32,6 @@ export async function windowsOf(
     return { ...spanIn(timeZone), timeZone };
   });
 }
-
-/** A payout's id may be this much older: it is made when the file of its batch is validated. */
-const PAYOUT_IDS_BEFORE_MS = 31 * 86_400_000;
 
 /** Returns the SQL condition that the row `t` of tenant `o` was created in the window. */
 function withinSql(kind: DatedKind, { from, to, timeZone }: Window): string {
@@ -153,7 +151,7 @@ export async function findCreatedWithin(
   const nextOf = new Map<string, Uuid>();
   const found = await findEach(filter.kinds ?? EXAMINED_KINDS, async (table, kind) => {
     const fromEnd = `t.id<${uuid.literal(end)}`;
-    const before = kind === 'payouts' ? PAYOUT_IDS_BEFORE_MS : 0;
+    const before = kind === 'payouts' ? PAYOUT_IDS_OLDER_BY_MS : 0;
     const toOldest = `t.id>=${uuid.literal(firstIdAt(oldest - before))}`;
     const [last] = await reader.query(
       `SELECT id FROM ${table.name} t FORCE INDEX (PRIMARY) WHERE ${fromEnd} AND ${toOldest}

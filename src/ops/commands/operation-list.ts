@@ -1,0 +1,65 @@
+import type { Where } from '../../db/statements.js';
+import { hasMetadataIndex } from '../../db/metadata-index.js';
+import {
+  type AccountOperation,
+  listNewest,
+  type NewestList,
+} from '../../operations/operation-list.js';
+import { type Names, namesOf } from '../../support/reading/transfers.js';
+import { type CommandDefinition, query } from '../command.js';
+import { UsageError } from '../failures.js';
+import { onlyTenant, option, optionalText, pair, status } from '../inputs.js';
+import type { Fields } from '../output.js';
+import { amountHint, boundsOf, fromAccount, pageInput, positionOf } from '../pages.js';
+
+export interface ListedOperations<Row extends AccountOperation> {
+  readonly list: NewestList<Row>;
+  readonly examples: readonly [string, ...string[]];
+  /** Returns a line of the list, without the tenant. */
+  readonly present: (row: Row, names: Names) => Fields;
+  readonly detailsOnly?: readonly string[];
+}
+
+/** Lists operations, of all tenants or of one, as `nouns` names them. */
+export function operationListCommand<Row extends AccountOperation>(
+  nouns: string,
+  { list, examples, present, detailsOnly = [] }: ListedOperations<Row>,
+): CommandDefinition {
+  const { table, statuses, idsOlderByMs } = list;
+  const ofFile = `Without --tenant, the ${nouns} of a file stand where it was validated.`;
+  return query({
+    summary: `${nouns} of all tenants or of one, newest first`,
+    explanation: idsOlderByMs === undefined ? undefined : ofFile,
+    examples,
+    input: {
+      tenant: onlyTenant,
+      // An input without a description is not an option.
+      status: statuses.length === 0 ? optionalText : status(statuses),
+      account: fromAccount,
+      metadata: hasMetadataIndex(table)
+        ? option('<key=value> only those with this pair of metadata', pair.optional())
+        : pair.optional(),
+      ...pageInput,
+    },
+    run: async ({ database: { reader }, output }, { tenant, account, ...given }) => {
+      const { status, metadata, limit: most, ...page } = given;
+      const tenantId = tenant?.id ?? account?.tenantId;
+      if (metadata !== undefined && tenantId === undefined)
+        throw new UsageError('--metadata needs --tenant');
+      const own = (tenantId === undefined ? {} : { tenantId }) as Where<Row>;
+      const before = await positionOf(reader, table, own, page.cursor);
+      const filter = { tenantId, status, sourceAccountId: account?.id, pair: metadata };
+      const bounds = boundsOf(page);
+      const found = await listNewest(list, reader, { ...filter, ...bounds }, most + 1, before);
+      const names = await namesOf(reader, found);
+      const rows = found.map((row) => {
+        const [fields, tenant] = [present(row, names), names.tenant(row.tenantId)];
+        return tenantId === undefined ? { id: row.id, tenant, ...fields } : { ...fields, tenant };
+      });
+      output.newest(rows, most, 'No results.', {
+        detailsOnly: tenantId === undefined ? detailsOnly : [...detailsOnly, 'tenant'],
+        hintWhenNone: amountHint(page.amount),
+      });
+    },
+  });
+}
