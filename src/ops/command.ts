@@ -7,7 +7,7 @@ import { buildOpsParts, encryptionKeysOf, type OpsDeps } from './context.js';
 import { UsageError } from './failures.js';
 import { type Resolved, resolveLookups } from './lookups.js';
 import { addParagraphs, HELP, PROGRAM, versionText } from './help.js';
-import { declareAcceptedValues, kebabCase, optionsOf } from './inputs.js';
+import { commaSeparated, declareAcceptedValues, kebabCase, optionsOf } from './inputs.js';
 import { TIME_FORMS } from './times.js';
 import { linesWithEscapes, Output } from './output.js';
 import {
@@ -81,6 +81,7 @@ interface LocalCommandSpec<S extends z.ZodRawShape> extends CommandDescription<S
 const common = z.object({
   json: z.boolean().default(false),
   csv: z.boolean().default(false),
+  columns: commaSeparated,
   yes: z.boolean().default(false),
   as: z.string().optional(),
   code: z.string().optional(),
@@ -211,7 +212,13 @@ const CODE_OPTION = [
 const LISTS = /^(list|stuck|waiting|movements|deliveries|sessions)\b/;
 const ALSO_WATCHED = /^status\b/;
 const ALSO_CSV = /^(search|audit-log)\b/;
+/** Commands that describe --csv themselves. */
+const OWN_CSV = /^(problems|trial-balance|closing)\b/;
 const CSV_OPTION = ['--csv', 'print CSV for a spreadsheet, with all fields'] as const;
+const COLUMNS_OPTION = [
+  '--columns <names>',
+  'show only these, in this order: id,status,amount; their names are those of the JSON',
+] as const;
 const WATCH_OPTION = ['--watch', 'show it again every 2 seconds until you press Ctrl-C'] as const;
 
 function define<S extends z.ZodRawShape>(
@@ -226,9 +233,11 @@ function define<S extends z.ZodRawShape>(
     declareNeeds(own, needs);
     const schema = z.object(spec.input ?? ({} as S));
     declareAcceptedValues(own, schema);
+    const hasCsv = LISTS.test(usage) || ALSO_CSV.test(usage);
     const more = [
       ...(Array.isArray(needs) && needs.some(needsCode) ? [CODE_OPTION] : []),
-      ...(LISTS.test(usage) || ALSO_CSV.test(usage) ? [CSV_OPTION] : []),
+      ...(hasCsv ? [CSV_OPTION] : []),
+      ...(hasCsv || OWN_CSV.test(usage) ? [COLUMNS_OPTION] : []),
       ...(LISTS.test(usage) || ALSO_WATCHED.test(usage) ? [WATCH_OPTION] : []),
     ];
     const options = [...optionsOf(schema), ...more];

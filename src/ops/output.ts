@@ -61,6 +61,8 @@ interface ListOptions {
 interface OutputOptions {
   readonly json: boolean;
   readonly csv?: boolean;
+  /** Fields that lists show, in this order; empty for all. */
+  readonly columns?: readonly string[];
   readonly yes: boolean;
 }
 
@@ -98,9 +100,11 @@ export class Output {
   /**
    * Writes resources as a table, or field by field if the terminal is too narrow. The table leaves
    * out the fields in `detailsOnly`, and columns without any value. JSON: an array of all fields.
-   * CSV: a line with all fields for each resource.
+   * CSV: a line with all fields for each resource. Throws UsageError if no row has a chosen column.
    */
-  list(rows: readonly Fields[], whenNone: string, options: ListOptions = {}): void {
+  list(all: readonly Fields[], whenNone: string, options: ListOptions = {}): void {
+    const { columns = [] } = this.options;
+    const rows = choose(all, columns);
     if (rows.length === 0 && options.hintWhenNone !== undefined) this.more(options.hintWhenNone);
     if (this.options.json) return this.json(rows.map(toJson));
     if (this.options.csv === true) return this.csv(rows, options);
@@ -108,7 +112,9 @@ export class Output {
     const [first] = rows;
     if (first === undefined) return this.line(whenNone);
     const names = Object.keys(first).filter(
-      (name) => !detailsOnly.includes(name) && rows.some((row) => !isEmpty(row[name] ?? null)),
+      (name) =>
+        columns.includes(name) ||
+        (!detailsOnly.includes(name) && rows.some((row) => !isEmpty(row[name] ?? null))),
     );
     const cells = rows.map((row) =>
       names.map((name) => cellOf(row[name] ?? null, options.hasSeconds)),
@@ -322,6 +328,16 @@ function isAmountValue(value: Value): value is Amount {
 
 /** Fields that may have a phone, whose `+` begins no formula. */
 const PARTIES: readonly string[] = ['phone', 'value'];
+
+/** Returns the rows with only these columns, or unchanged for none. Throws UsageError. */
+function choose(rows: readonly Fields[], columns: readonly string[]): readonly Fields[] {
+  if (rows.length === 0 || columns.length === 0) return rows;
+  const names = [...new Set(rows.flatMap(Object.keys))];
+  const unknown = columns.find((name) => !names.includes(name));
+  if (unknown !== undefined)
+    throw new UsageError(`--columns: there is no ${unknown}, only ${names.join(', ')}`);
+  return rows.map((row) => Object.fromEntries(columns.map((name) => [name, row[name] ?? null])));
+}
 
 /** Returns the cells of a line by their columns. An amount has its asset in a column beside it. */
 function csvFields(fields: Fields, isRaw: boolean): Readonly<Record<string, string | null>> {

@@ -206,6 +206,12 @@ describe('a list or a search of the command line', () => {
     );
     const movements = await ops(...words`accounts movements ${from.id} --csv`);
     assert.match(movements.stdout, /,transfer_out,-1000\.00,COPM,9000\.00,/);
+    const few = await ops(...list, '--columns', 'status,amount');
+    assert.deepEqual(parse(few.stdout), [
+      ['status', 'amount', 'asset'],
+      ['completed', '1000.00', 'COPM'],
+    ]);
+    await fails(2, /--columns: there is no raw, only id, status, from, /, ...list, '--columns=raw');
     await fails(2, /--csv goes with neither --json nor --watch/, ...list, '--watch');
   });
 

@@ -155,7 +155,11 @@ describe('the tables of the command line', () => {
   ];
 
   /** The output on a terminal of this width. */
-  function printed(width: number | undefined, work: (output: Output) => void): string {
+  function printed(
+    width: number | undefined,
+    work: (output: Output) => void,
+    options: { readonly csv?: boolean; readonly columns?: readonly string[] } = {},
+  ): string {
     let text = '';
     const { write } = process.stdout;
     process.stdout.write = (piece: string | Uint8Array) => {
@@ -163,7 +167,7 @@ describe('the tables of the command line', () => {
       return true;
     };
     try {
-      work(new Output({ json: false, yes: false }, width));
+      work(new Output({ json: false, yes: false, ...options }, width));
     } finally {
       process.stdout.write = write;
     }
@@ -197,6 +201,17 @@ describe('the tables of the command line', () => {
       const text = printed(width, (output) => output.list(rows, ''));
       assert.match(text.split('\n')[0] ?? '', /^id .* name .* description$/);
     }
+  });
+
+  it('have the chosen columns in their order, also those that are otherwise left out', () => {
+    const list = (output: Output): void => output.list(rows, '', { detailsOnly: ['description'] });
+    const columns = ['description', 'id'];
+    assert.match(printed(undefined, list, { columns }), /^description +id\nx+ +[0-9a-f-]+\n/);
+    assert.match(printed(undefined, list, { columns, csv: true }), /description,id\r\nx+,[0-9a-f-]+/);
+    assert.throws(
+      () => printed(undefined, list, { columns: ['nam'] }),
+      new UsageError('--columns: there is no nam, only id, name, description'),
+    );
   });
 });
 
