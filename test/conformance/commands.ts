@@ -102,6 +102,6 @@ export const REFUSED: readonly string[] = [
   'adjustments approve a-1 --tenant acme --yes --code 000000',
   "batches pause {paid_batch} --reason 'ticket 9' --yes",
   'webhooks show {acme}',
-  'completion fish',
+  'completion tcsh',
   'tenants add globex --as nobody',
 ];

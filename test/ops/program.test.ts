@@ -76,7 +76,7 @@ describe('the exit code of a command', () => {
     assertRefused(1, 'tenants', 'list', '--json');
     assertRefused(2, 'tenants', 'no-such-command');
     assertRefused(2, 'tenants', 'add');
-    assertRefused(2, 'completion', 'fish');
+    assertRefused(2, 'completion', 'tcsh');
     const rows =
       /\| Code[\s\S]*?\n\n/.exec(readFileSync('docs/operations/command-line.md', 'utf8'))?.[0] ??
       '';
@@ -265,6 +265,31 @@ describe('the completion of a shell', () => {
     const script = `autoload -U compinit; compinit -D -u; ${zsh}; whence -w _money_ops`;
     const shell = spawnSync('zsh', ['-f', '-c', script], { encoding: 'utf8' });
     assert.deepEqual([shell.stderr, shell.stdout], ['', '_money_ops: function\n']);
+  });
+});
+
+describe('the completion of fish', () => {
+  const script = completionScript(buildProgram(), 'fish');
+
+  it('the completion for fish describes each word, and its places are patterns in quotes', () => {
+    assert.match(script, /^ {4}case '\/tenants \*'\n {6}printf '%s\\t%s\\n' 'add' '/m);
+    assert.match(script, /case '\/transfers\/list --status'\n.* 'held' 'status'/);
+    assert.match(script, /'a tenant\\'s members,/);
+  });
+
+  it('shell completion in fish offers the same words', function () {
+    if (spawnSync('fish', ['--version']).error !== undefined) return this.skip();
+    const offered = (line: string): string[] => {
+      const own = `${script}complete -C ${JSON.stringify(`money-ops ${line}`)}`;
+      const { stdout, stderr } = spawnSync('fish', ['--no-config', '-c', own], { encoding: 'utf8' });
+      assert.equal(stderr, '');
+      return stdout.split('\n').flatMap((one) => one.split('\t')[0] || []);
+    };
+    assert.deepEqual(offered('ten'), ['tenants']);
+    assert.deepEqual(offered('--json tenants pol'), ['policy-delay']);
+    assert.deepEqual(offered('events retention s').sort(), ['set', 'show']);
+    assert.deepEqual(offered('transfers list --status h'), ['held']);
+    assert.deepEqual(offered('limits set x --asset '), ['COPM', 'DUSD']);
   });
 });
 

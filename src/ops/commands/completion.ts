@@ -2,7 +2,7 @@ import type { Command, Option } from 'commander';
 import { type CommandDefinition, localCommand } from '../command.js';
 import { acceptedValuesOf, oneOf } from '../inputs.js';
 
-const SHELLS = ['bash', 'zsh'] as const;
+const SHELLS = ['bash', 'zsh', 'fish'] as const;
 type Shell = (typeof SHELLS)[number];
 
 const NAME = 'money-ops';
@@ -24,8 +24,9 @@ export const completionCommand: CommandDefinition = (program, usage) => {
     explanation: `
 In ~/.bashrc:                  source <(money-ops completion bash)
 In ~/.zshrc, after compinit:   source <(money-ops completion zsh)
+In ~/.config/fish/config.fish: money-ops completion fish | source
 It completes the program money-ops, which npm links (npm link, or npm install of the package).`,
-    examples: ['completion bash', 'completion zsh'],
+    examples: ['completion bash', 'completion zsh', 'completion fish'],
     input: { shell: oneOf(SHELLS) },
     run: (output, { shell }) => output.verbatim(completionScript(program, shell)),
   })(program, usage);
@@ -34,7 +35,8 @@ It completes the program money-ops, which npm links (npm link, or npm install of
 export function completionScript(program: Command, shell: Shell): string {
   const globals = program.options.filter(({ long }) => long !== '--version');
   const completions = completionsOf(program, '', globals);
-  return (shell === 'bash' ? bashScript : zshScript)(pathsOf(program), completions);
+  const scripts = { bash: bashScript, zsh: zshScript, fish: fishScript };
+  return scripts[shell](pathsOf(program), completions);
 }
 
 function completionsOf(command: Command, path: string, globals: readonly Option[]): Completions {
@@ -85,8 +87,9 @@ ${cases.join('\n')}
 }
 
 /** Prints the names of the tenants, for the option --tenant. */
+const LIST_TENANTS = `${NAME} tenants list --json 2>/dev/null </dev/null | sed -n 's/^ *"name": "\\(.*\\)",$/\\1/p'`;
 const TENANTS = `_money_ops_tenants() {
-  ${NAME} tenants list --json 2>/dev/null </dev/null | sed -n 's/^ *"name": "\\(.*\\)",$/\\1/p'
+  ${LIST_TENANTS}
 }`;
 
 function bashScript(paths: readonly string[], completions: Completions): string {
@@ -130,5 +133,34 @@ ${casesScript(completions, (words) => `found=(${words.map(item).join(' ')})`)}
   _describe '${NAME}' found || _files
 }
 compdef _money_ops ${NAME}
+`;
+}
+
+function fishScript(paths: readonly string[], completions: Completions): string {
+  const quoted = (text: string): string => `'${text.replaceAll(/['\\]/g, String.raw`\$&`)}'`;
+  const cases = completions.map(([place, words]) => {
+    const lines = words.flatMap(({ word, meaning }) => [quoted(word), quoted(meaning)]);
+    // Fish expands a pattern of files unless it is quoted.
+    return `    case ${place.replace("'*", "*'")}\n      printf '%s\\t%s\\n' ${lines.join(' ')}`;
+  });
+  return `# Completes ${NAME} in fish: ${NAME} completion fish | source
+function _money_ops
+  set -l words (commandline -opc)
+  set -l at ''
+  for word in $words[2..-1]
+    switch "$at/$word"
+      case ${paths.join(' ')}
+        set at "$at/$word"
+    end
+  end
+  if test "$words[-1]" = --tenant
+    ${LIST_TENANTS}
+    return
+  end
+  switch "$at $words[-1]"
+${cases.join('\n')}
+  end
+end
+complete -c ${NAME} -f -a '(_money_ops)'
 `;
 }
