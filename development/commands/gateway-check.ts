@@ -10,7 +10,7 @@ import {
 } from '../../src/payouts/rails/destinations.js';
 import { localCommand } from '../../src/ops/command.js';
 import { OpsError } from '../../src/ops/failures.js';
-import { asset, option, raw, text, wholeNumber } from '../../src/ops/inputs.js';
+import { amount, asset, option, text, wholeNumber } from '../../src/ops/inputs.js';
 import { seconds } from '../../src/ops/times.js';
 import type { Fields } from '../../src/ops/output.js';
 import { checkGateway, type RuleResult } from '../gateway-check/check.js';
@@ -56,10 +56,7 @@ Needs no database. Ends with 0 where every rule holds, else with 1.`,
       `<port> the loopback port for its callbacks (default: ${DEFAULTS.callbackPort})`,
       wholeNumber(1, 65_535).default(Number(DEFAULTS.callbackPort)),
     ),
-    raw: option(
-      `<amount> of each order, in the smallest unit (default: ${DEFAULTS.raw})`,
-      raw.default(BigInt(DEFAULTS.raw)),
-    ),
+    raw: option(`<amount> of each order (default: ${DEFAULTS.raw})`, amount.prefault(DEFAULTS.raw)),
     asset: option(
       `<asset> of each order (default: ${DEFAULTS.asset})`,
       asset.default(DEFAULTS.asset),
@@ -90,12 +87,12 @@ Needs no database. Ends with 0 where every rule holds, else with 1.`,
       seconds(1, 3_600).default(60),
     ),
   },
-  run: async (output, { url, name, callbackPort, raw: amount, asset: of, wait, ...named }) => {
+  run: async (output, { url, name, callbackPort, raw: amountIn, asset: of, wait, ...named }) => {
     const keys = readGatewayKeys().get(name);
     if (keys === undefined) throw new OpsError(`PAYOUT_RAIL_KEYS has no key of ${name}`);
     await output.confirm(`Give orders to ${url}, which it pays`);
     const { key: heldKey, ...accounts } = named;
-    const orders = { ...accounts, heldKey, amount: { raw: amount, asset: of } };
+    const orders = { ...accounts, heldKey, amount: { raw: amountIn(of), asset: of } };
     const options = { url, name, keys, callbackPort, orders, waitMs: wait * 1_000 };
     const results = await checkGateway(options, systemClock, (result) =>
       output.each(resultFields(result), resultLine(result)),

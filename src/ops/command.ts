@@ -7,7 +7,13 @@ import { buildOpsParts, encryptionKeysOf, type OpsDeps } from './context.js';
 import { UsageError } from './failures.js';
 import { type Resolved, resolveLookups } from './lookups.js';
 import { addParagraphs, HELP, PROGRAM, versionText } from './help.js';
-import { commaSeparated, declareAcceptedValues, kebabCase, optionsOf } from './inputs.js';
+import {
+  AMOUNT_FORMS,
+  commaSeparated,
+  declareAcceptedValues,
+  kebabCase,
+  optionsOf,
+} from './inputs.js';
 import { TIME_FORMS } from './times.js';
 import { linesWithEscapes, Output } from './output.js';
 import {
@@ -242,9 +248,11 @@ function define<S extends z.ZodRawShape>(
     ];
     const options = [...optionsOf(schema), ...more];
     for (const [flags, description] of options) own.option(flags, description);
-    const forms = options.some(([flags]) => flags.endsWith('<time>')) ? TIME_FORMS : undefined;
+    const forms = Object.entries({ '<time>': TIME_FORMS, '<amount>': AMOUNT_FORMS })
+      .filter(([value]) => options.some(([flags]) => flags.endsWith(value)))
+      .map(([, text]) => text);
     const examples = spec.examples.map((example) => `  $ ${PROGRAM} ${example}`).join('\n');
-    addParagraphs(own, spec.explanation, forms, needsText(needs), `Examples:\n${examples}`);
+    addParagraphs(own, spec.explanation, ...forms, needsText(needs), `Examples:\n${examples}`);
     own.action(async () => {
       const named = argumentsOf(own);
       const given = { ...own.optsWithGlobals(), ...named };

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { AUDIT_ACTIONS, PERFORMED_ACTIONS } from '../access/audit-actions.js';
 import {
   type AmountRange,
+  type Asset,
   ASSET_NAMES,
   ASSETS,
   EXAMPLE_ASSET,
@@ -19,6 +20,7 @@ import { metadataField } from '../http/schemas.js';
 import { type Role, ROLES, SCOPES } from '../core/permissions.js';
 import { STAFF_RIGHTS } from '../db/entities/staff.js';
 import { amountsBeginning } from '../support/reading/term-search.js';
+import { UsageError } from './failures.js';
 import { PROGRAM } from './help.js';
 import { named } from './lookups.js';
 import { similarTo } from './similar.js';
@@ -92,16 +94,14 @@ export function kebabCase(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 }
 
+const EXAMPLE_AMOUNT = formatAmount({ raw: 150_000n, asset: EXAMPLE_ASSET });
 const notAnAmount = (given: unknown): string =>
-  `${String(given)} is not an amount: give an integer in the smallest unit, such as 150000 for ${formatAmount({ raw: 150_000n, asset: EXAMPLE_ASSET })}`;
-/** An integer in the asset's smallest unit, as text. */
-export const raw = parsedTextSchema(parseRaw, notAnAmount);
+  `${String(given)} is not an amount: give an integer in the smallest unit, such as 150000 for ${EXAMPLE_AMOUNT}, or write it as shown, such as 1,500.00 or 1,500`;
+/** Explains `<amount>` in the help of commands. */
+export const AMOUNT_FORMS = `An amount is a number in the smallest unit of its asset (150000 is ${EXAMPLE_AMOUNT}), or as lists show it: 1,500.00, 1.500 or '${EXAMPLE_ASSET} 1,500'.`;
 
 /** Amounts of any asset: one in the smallest unit, or those that begin as the desk's search finds them, such as `25,000`. */
-export const amounts = parsedTextSchema(
-  parseAmounts,
-  (given) => `${notAnAmount(given)}, or write it as shown, such as 1,500.00 or 1,500`,
-);
+export const amounts = parsedTextSchema(parseAmounts, notAnAmount);
 
 function parseAmounts(given: string): readonly AmountRange[] | null {
   const exact = parseRaw(given);
@@ -110,12 +110,32 @@ function parseAmounts(given: string): readonly AmountRange[] | null {
   return begun.length > 0 ? begun : null;
 }
 
+/** Returns an amount of the asset, in its smallest unit. Throws UsageError. */
+export type AmountIn = (asset: Asset) => bigint;
+
+/**
+ * One amount of the asset that another option names. Digits with the asset's name need separators,
+ * because 25000 COPM could mean 250.00.
+ */
+export const amount = parsedTextSchema((given): AmountIn | null => {
+  const isClear = parseRaw(given) !== null || /[0-9][., ][0-9]/.test(given);
+  const found = isClear ? parseAmounts(given) : null;
+  return (
+    found &&
+    ((asset) => {
+      const own = found.find((range) => range.asset === asset);
+      if (own === undefined) throw new UsageError(`${given} is not an amount of ${asset}`);
+      return own.least;
+    })
+  );
+}, notAnAmount);
+
 export const assetName = z.enum(ASSETS, { error: `must be ${ASSET_NAMES}` });
 export const asset = option(`<asset> ${ASSET_NAMES}`, assetName);
 
 /** The word `default` gives null. */
-export const rawOrDefault = z
-  .union([z.literal('default').transform(() => null), raw], {
+export const amountOrDefault = z
+  .union([z.literal('default').transform(() => null), amount], {
     error: ({ input }) => `${notAnAmount(input)}, or the word default`,
   })
   .optional();

@@ -7,6 +7,7 @@ import { type CellKind, csvLines } from '../spreadsheets/writing/cells.js';
 import { escapeInvisible, RIGHT_TO_LEFT } from '../core/text.js';
 import type { Words } from '../core/literal-words.js';
 import type { Table as DatabaseTable } from '../db/table.js';
+import { detailAmount } from '../support/reading/timeline.js';
 import { Canceled, OpsError, UsageError } from './failures.js';
 
 /** A value as an operator sees it. */
@@ -158,7 +159,7 @@ export class Output {
     const lines = rows.map((row) => csvFields(row, rawInCsv));
     const names = [...new Set(lines.flatMap(Object.keys))];
     const kindOf = (name: string): CellKind => {
-      const isNumber = rows.some(({ [name]: value = null }) => isAmountValue(value));
+      const isNumber = rows.some(({ [name]: value = null }) => isAmount(value));
       return isNumber ? 'number' : PARTIES.includes(name) ? 'party' : 'text';
     };
     const cells = lines.map((line) => names.map((name) => line[name] ?? null));
@@ -318,12 +319,9 @@ function isEmpty(value: Value): boolean {
   return value === null || (typeof value === 'object' && Object.keys(value).length === 0);
 }
 
-function isAmount(value: object): value is Amount {
-  return 'raw' in value && typeof value.raw === 'bigint';
-}
-
-function isAmountValue(value: Value): value is Amount {
-  return typeof value === 'object' && value !== null && isAmount(value);
+function isAmount(value: Value): value is Amount {
+  const isObject = typeof value === 'object' && value !== null;
+  return isObject && 'raw' in value && typeof value.raw === 'bigint';
 }
 
 /** Fields that may have a phone, whose `+` begins no formula. */
@@ -342,7 +340,7 @@ function choose(rows: readonly Fields[], columns: readonly string[]): readonly F
 /** Returns the cells of a line by their columns. An amount has its asset in a column beside it. */
 function csvFields(fields: Fields, isRaw: boolean): Readonly<Record<string, string | null>> {
   const cells = Object.entries(fields).flatMap(([name, value]): [string, string | null][] => {
-    if (!isAmountValue(value)) {
+    if (!isAmount(value)) {
       const isRecord = typeof value === 'object' && value !== null && !Array.isArray(value);
       const text = isRecord ? escapeInvisible(JSON.stringify(value)) : textOf(value);
       return [[name, value === null ? null : text]];
@@ -360,7 +358,7 @@ function toJson(fields: Fields): Readonly<Record<string, unknown>> {
   return Object.fromEntries(
     Object.entries(fields).map(([name, value]) => [
       name,
-      isAmountValue(value) ? amountJson(value) : value,
+      isAmount(value) ? amountJson(value) : value,
     ]),
   );
 }
@@ -374,9 +372,14 @@ function textOf(value: Value): string {
 
 /** Joins the parts of a value by commas if each is a word, otherwise by `separator`. */
 function joinParts(value: readonly string[] | Readonly<Record<string, Plain>>, separator: string) {
+  const details = Object.fromEntries(Object.entries(value));
   const parts = Array.isArray(value)
     ? value.map((part: string) => textOf(part))
-    : Object.entries(value).map(([name, one]) => `${escapeInvisible(name)}: ${textOf(one)}`);
+    : Object.entries(details).map(([name, one]) => {
+        const amount = detailAmount(details, name);
+        if (amount === null) return `${escapeInvisible(name)}: ${textOf(one)}`;
+        return `${name === 'raw' ? 'amount' : name}: ${formatAmount(amount)}`;
+      });
   const areWords = parts.every((part) => !part.includes(' '));
   return parts.join(areWords ? ', ' : separator) || '–';
 }

@@ -21,10 +21,7 @@ export const fromAccount = option(
   named.account.optional(),
 );
 
-export const ofAmount = option(
-  "<amount> only with this amount: digits count the asset's smallest unit; or as shown, 25,000.00 or 25,000",
-  amounts.optional(),
-);
+export const ofAmount = option('<amount> only with this amount', amounts.optional());
 
 export const pageInput = {
   since: option('<time> only what was created from this time on', time.optional()),

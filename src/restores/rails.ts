@@ -1,3 +1,4 @@
+import { formatAmount } from '../core/amount.js';
 import { compareText, groupBy } from '../core/collections.js';
 import type { Uuid } from '../core/ids.js';
 import { type Instant, instant } from '../core/instant.js';
@@ -204,8 +205,8 @@ function responseText(response: RailResponse): string {
     : `${response.status}, reference ${response.reference ?? 'none'}`;
 }
 
-function reportText({ status, reference, amount: { raw, asset } }: ListedPayment): string {
-  return `${status}, ${raw} ${asset}, reference ${reference ?? 'none'}`;
+function reportText({ status, reference, amount }: ListedPayment): string {
+  return `${status}, ${formatAmount(amount)}, reference ${reference ?? 'none'}`;
 }
 
 function newFinding(

@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import { ApiError, invalidField } from '../../src/core/errors.js';
 import { SCOPES } from '../../src/core/permissions.js';
 import { CommitUnknown, DatabaseUnavailable } from '../../src/db/failures.js';
-import { explain } from '../../src/ops/failures.js';
+import { explain, UsageError } from '../../src/ops/failures.js';
 import * as inputs from '../../src/ops/inputs.js';
 import * as times from '../../src/ops/times.js';
 
@@ -24,10 +24,18 @@ const ranges = (least: bigint, most: bigint, leastUsd = 0n, mostUsd = 0n) => [
 
 const OPTIONS: readonly Case[] = [
   [
-    'an amount is read to its last digit',
-    inputs.raw,
-    [[MOST, BigInt(MOST)]],
-    ['1.5', '-1', '1e3', ' 1', '01', '9223372036854775808', '', '١'],
+    'an amount is read to its last digit, in the smallest unit or as it is shown',
+    inputs.amount.transform((amountIn) => amountIn('COPM')),
+    [
+      [MOST, BigInt(MOST)],
+      ['25000', 25_000n],
+      ['25,000', 2_500_000n],
+      ['25.000', 2_500_000n],
+      ['25 000,5', 2_500_050n],
+      ['COPM 25,000', 2_500_000n],
+      ['1.5', 150n],
+    ],
+    ['-1', '1e3', ' 1', '01', '25000 COPM', '9223372036854775808', '', '١'],
   ],
   [
     'an amount of a list is read as the desk reads it, or as digits of the smallest unit',
@@ -50,12 +58,13 @@ const OPTIONS: readonly Case[] = [
   ],
   [
     'a limit is an amount or the word default',
-    inputs.rawOrDefault,
+    inputs.amountOrDefault.transform((amountIn) => amountIn?.('DUSD') ?? null),
     [
       ['default', null],
       ['0', 0n],
+      ['1.5', 1_500_000n],
     ],
-    ['', 'none', '-1', '1.5'],
+    ['', 'none', '-1', 'default 1.5'],
   ],
   [
     'a length of time is a number with its unit',
@@ -117,6 +126,16 @@ describe('the options of the command line', () => {
       for (const [given, value] of read) assert.deepEqual(schema.parse(given), value, given);
       for (const given of refused) assert.equal(schema.safeParse(given).success, false, given);
     });
+});
+
+describe('an amount of the command line', () => {
+  it('is refused if it is one of another asset, or has more decimals than its asset', () => {
+    for (const given of ['DUSD 1.50', '1.5000'])
+      assert.throws(
+        () => inputs.amount.parse(given)('COPM'),
+        new UsageError(`${given} is not an amount of COPM`),
+      );
+  });
 });
 
 describe('an error of the operators’ commands', () => {

@@ -203,11 +203,20 @@ describe('the tables of the command line', () => {
     }
   });
 
+  it('show recorded amounts as amounts', () => {
+    const details = { asset: 'COPM', raw: '1000', reference: 'a-1' };
+    const list = (output: Output): void => output.list([{ details }], '');
+    assert.match(printed(undefined, list), /asset: COPM; amount: 10\.00 COPM; reference: a-1\n/);
+  });
+
   it('have the chosen columns in their order, also those that are otherwise left out', () => {
     const list = (output: Output): void => output.list(rows, '', { detailsOnly: ['description'] });
     const columns = ['description', 'id'];
     assert.match(printed(undefined, list, { columns }), /^description +id\nx+ +[0-9a-f-]+\n/);
-    assert.match(printed(undefined, list, { columns, csv: true }), /description,id\r\nx+,[0-9a-f-]+/);
+    assert.match(
+      printed(undefined, list, { columns, csv: true }),
+      /description,id\r\nx+,[0-9a-f-]+/,
+    );
     assert.throws(
       () => printed(undefined, list, { columns: ['nam'] }),
       new UsageError('--columns: there is no nam, only id, name, description'),
@@ -281,7 +290,9 @@ describe('the completion of fish', () => {
     if (spawnSync('fish', ['--version']).error !== undefined) return this.skip();
     const offered = (line: string): string[] => {
       const own = `${script}complete -C ${JSON.stringify(`money-ops ${line}`)}`;
-      const { stdout, stderr } = spawnSync('fish', ['--no-config', '-c', own], { encoding: 'utf8' });
+      const { stdout, stderr } = spawnSync('fish', ['--no-config', '-c', own], {
+        encoding: 'utf8',
+      });
       assert.equal(stderr, '');
       return stdout.split('\n').flatMap((one) => one.split('\t')[0] || []);
     };

@@ -16,7 +16,17 @@ import { type AuthorisedOps, command, managerCommand, query } from '../command.j
 import { OpsError, UsageError } from '../failures.js';
 import type { Resolved } from '../lookups.js';
 import { PROGRAM } from '../help.js';
-import { asset, assetName, flag, oneOf, option, optional, raw, tenant } from '../inputs.js';
+import {
+  amount,
+  asset,
+  assetName,
+  flag,
+  oneOf,
+  option,
+  optional,
+  tenant,
+  wholeNumber,
+} from '../inputs.js';
 import { time } from '../times.js';
 import { capitalised, type Fields } from '../output.js';
 
@@ -159,27 +169,32 @@ export const feeCommands = {
     summary:
       'set the fee of an operation in an asset, in place of any other; flat + basis points, at least floor, at most cap',
     examples: [
-      `fees set --tenant acme --operation payout --asset ${EXAMPLE_ASSET} --basis-points 10 --floor 100 --cap 500000`,
-      `fees set --tenant acme --operation bonus --asset ${EXAMPLE_ASSET} --flat 25000`,
+      `fees set --tenant acme --operation payout --asset ${EXAMPLE_ASSET} --basis-points 10 --floor 1.00 --cap 5,000`,
+      `fees set --tenant acme --operation bonus --asset ${EXAMPLE_ASSET} --flat 250.00`,
     ],
     input: {
       tenant,
       operation,
       asset,
-      flat: option(
-        "<raw> a fixed part, in the asset's smallest unit (default: 0)",
-        raw.prefault('0'),
-      ),
+      flat: option('<amount> a fixed part (default: 0)', amount.prefault('0')),
       basisPoints: option(
         '<points> a share of the amount, in hundredths of a percent (default: 0)',
-        raw.prefault('0'),
+        wholeNumber(0, 10_000).prefault('0'),
       ),
-      floor: option('<raw> never less than this (default: 0)', raw.prefault('0')),
-      cap: option('<raw> never more than this (default: no cap)', raw.optional()),
+      floor: option('<amount> never less than this (default: 0)', amount.prefault('0')),
+      cap: option('<amount> never more than this (default: no cap)', amount.optional()),
     },
-    run: async (ops, { tenant, flat: flatRaw, basisPoints, floor: floorRaw, cap, ...key }) => {
-      const tenantId = tenant.id;
-      const schedule = { tenantId, ...key, flatRaw, basisPoints, floorRaw, capRaw: cap ?? null };
+    run: async (ops, { tenant, flat, basisPoints, floor, cap, ...key }) => {
+      const { id: tenantId } = tenant;
+      const { asset } = key;
+      const schedule = {
+        tenantId,
+        ...key,
+        flatRaw: flat(asset),
+        basisPoints: BigInt(basisPoints),
+        floorRaw: floor(asset),
+        capRaw: cap?.(asset) ?? null,
+      };
       const before = await findSchedule(ops, tenantId, key);
       if (before !== undefined)
         await ops.output.confirmChange(

@@ -18,16 +18,16 @@ import { command, query } from '../command.js';
 import { shellWord } from '../failures.js';
 import { named } from '../lookups.js';
 import {
-  tenantOfAlias,
+  amount,
   asset,
   eitherOf,
   onlyTenant,
   option,
   optional,
   reason,
-  raw,
   status,
   tenant,
+  tenantOfAlias,
 } from '../inputs.js';
 import { PROGRAM } from '../help.js';
 import { amountHint, boundsOf, pageInput, positionOf } from '../pages.js';
@@ -39,10 +39,7 @@ const adjustmentFields = (adjustment: Adjustment): Fields =>
 const AMOUNT_INPUT = {
   account: option('<account> id, alias or phone', named.account),
   tenant: tenantOfAlias,
-  amount: option(
-    `<raw> an integer in the asset's smallest unit: 150000 is ${formatAmount({ raw: 150_000n, asset: EXAMPLE_ASSET })}`,
-    raw,
-  ),
+  amount: option('<amount> how much', amount),
   asset,
   reference: option(
     '<reference> your own name for it, unique in the tenant; repeating the command with the same reference moves nothing again',
@@ -82,7 +79,7 @@ export const payInCommands = {
     input: { ...AMOUNT_INPUT, description: optional("<text> what the account's owner reads") },
     needs: 'payin.record',
     run: async (ops, { account, reference, description = null, ...input }) => {
-      const amount = { raw: input.amount, asset: input.asset };
+      const amount = { raw: input.amount(input.asset), asset: input.asset };
       await ops.output.confirm(`Put ${formatAmount(amount)} into the account of ${account.name}`);
       const { id: accountId, tenantId } = account;
       const payIn = { tenantId, accountId, amount, reference, description, by: ops.by() };
@@ -117,7 +114,7 @@ export const adjustmentCommands = {
         reason,
         by: ops.by(),
         direction: input['in|out'],
-        amount: { raw: input.amount, asset: input.asset },
+        amount: { raw: input.amount(input.asset), asset: input.asset },
       });
       ops.output.one(adjustmentFields(resource));
       const place = `--tenant ${shellWord(tenantName || account.tenantId)}`;

@@ -19,11 +19,20 @@ import { secondsText } from '../../support/reading/timeline.js';
 import { managerCommand, type Ops, query } from '../command.js';
 import { UsageError } from '../failures.js';
 import { named } from '../lookups.js';
-import { asset, flag, option, raw, rawOrDefault, wholeNumber, tenantOfAlias } from '../inputs.js';
+import {
+  amount,
+  type AmountIn,
+  amountOrDefault,
+  asset,
+  flag,
+  option,
+  tenantOfAlias,
+  wholeNumber,
+} from '../inputs.js';
 import { seconds } from '../times.js';
 import type { Fields } from '../output.js';
 
-const OR_DEFAULT = "in the asset's smallest unit, or the word default";
+const OR_DEFAULT = 'or the word default';
 
 const LIMITS = ['minimum', 'maximum', 'month'] as const;
 type LimitsChange = Omit<Parameters<typeof setAccountLimits>[1], 'accountId'>;
@@ -69,22 +78,25 @@ export const limitCommands = {
   'set <account>': managerCommand({
     summary: "set an account's own limits; limits not named stay unchanged",
     examples: [
-      `limits set '$ana' --tenant acme --asset ${EXAMPLE_ASSET} --maximum 2400000000 --month 10000000000`,
+      `limits set '$ana' --tenant acme --asset ${EXAMPLE_ASSET} --maximum 24,000,000 --month 100,000,000`,
       `limits set '$ana' --tenant acme --asset ${EXAMPLE_ASSET} --month default`,
     ],
     input: {
       account: named.account,
       tenant: tenantOfAlias,
       asset,
-      minimum: option(`<raw> minimum of one operation, at least 1, ${OR_DEFAULT}`, rawOrDefault),
-      maximum: option(`<raw> maximum of one operation, ${OR_DEFAULT}`, rawOrDefault),
-      month: option(`<raw> maximum of one month, 0 for nothing, ${OR_DEFAULT}`, rawOrDefault),
+      minimum: option(`<amount> minimum of one operation, ${OR_DEFAULT}`, amountOrDefault),
+      maximum: option(`<amount> maximum of one operation, ${OR_DEFAULT}`, amountOrDefault),
+      month: option(`<amount> maximum of one month, 0 for nothing, ${OR_DEFAULT}`, amountOrDefault),
     },
     check: ({ minimum, maximum, month }) => {
       if (minimum === undefined && maximum === undefined && month === undefined)
         throw new UsageError('give at least one of --minimum, --maximum and --month');
     },
-    run: async (ops, { account, tenant: _, ...change }) => {
+    run: async (ops, { account, asset, minimum, maximum, month }) => {
+      const rawOf = (given: AmountIn | null | undefined) => (given ? given(asset) : given);
+      const limits = { minimum: rawOf(minimum), maximum: rawOf(maximum), month: rawOf(month) };
+      const change = { asset, ...limits };
       await confirmLimits(ops, account, change);
       await setAccountLimits(ops, { accountId: account.id, ...change }, ops.actor());
       await showLimits(ops, account);
@@ -111,6 +123,7 @@ function policyFields(policy: AccountPolicy): Fields {
     threshold: { raw, asset },
     batch_rule: batchRule(policy),
     pending: pending && {
+      asset,
       ...policyDetails(pending.policy),
       effective_at: toRfc3339(pending.effectiveAt),
     },
@@ -166,17 +179,14 @@ policy-delay), a higher threshold, fewer approvals, a longer time and --accepts-
 for members and operators. What is not named stays as it is. Setting the policy in force again withdraws a change that
 waits.`,
     examples: [
-      `policies set '$acme' --tenant acme --asset ${EXAMPLE_ASSET} --threshold 100000000`,
-      `policies set '$acme' --tenant acme --asset ${EXAMPLE_ASSET} --threshold 100000000 --approvals 2 --expires-in 24h --refuses-batches`,
+      `policies set '$acme' --tenant acme --asset ${EXAMPLE_ASSET} --threshold 1,000,000`,
+      `policies set '$acme' --tenant acme --asset ${EXAMPLE_ASSET} --threshold 1,000,000 --approvals 2 --expires-in 24h --refuses-batches`,
     ],
     input: {
       account: named.account,
       tenant: tenantOfAlias,
       asset,
-      threshold: option(
-        "<raw> in the asset's smallest unit; an amount that reaches it needs approval",
-        raw.optional(),
-      ),
+      threshold: option('<amount> an amount that reaches it needs approval', amount.optional()),
       approvals: option(
         `<count> how many, by different people: 1 to ${MAX_APPROVALS} (at first: 1)`,
         wholeNumber(1, MAX_APPROVALS).optional(),
@@ -197,7 +207,7 @@ waits.`,
       const { database, clock, actor, output } = ops;
       const policies = await listPolicies(database.reader, accountId, clock());
       const before = policies.find((one) => one.asset === asset);
-      const threshold = given.threshold ?? before?.threshold;
+      const threshold = given.threshold?.(asset) ?? before?.threshold;
       if (threshold === undefined)
         throw new UsageError('--threshold is required: the account has no policy yet');
       const change = {

@@ -17,7 +17,7 @@ import { transferResource } from '../../transfers/schemas.js';
 import { command, query } from '../command.js';
 import { named } from '../lookups.js';
 import { PROGRAM } from '../help.js';
-import { option, raw, reason } from '../inputs.js';
+import { amount, option, reason } from '../inputs.js';
 import type { Fields } from '../output.js';
 import {
   approvalActionCommands,
@@ -124,8 +124,8 @@ export const transferCommands = {
     input: {
       id: named.original,
       amount: option(
-        "<raw> an integer in the asset's smallest unit; by default all that can still be refunded",
-        raw.optional(),
+        '<amount> how much; by default all that can still be refunded',
+        amount.optional(),
       ),
       reason: reason('; both parties read it'),
     },
@@ -134,7 +134,7 @@ export const transferCommands = {
       const { id, asset } = original;
       const transfers = new Transfers({ ...ops, notifier: NO_NOTIFIER });
       const result = await transfers.proposeRefund(original, {
-        amount: amount === undefined ? null : { raw: amount, asset },
+        amount: amount === undefined ? null : { raw: amount(asset), asset },
         reason,
         by: ops.by(),
       });

@@ -1,3 +1,4 @@
+import { formatAmount } from '../../core/amount.js';
 import { newId, type Uuid } from '../../core/ids.js';
 import { instant, type Instant, toRfc3339 } from '../../core/instant.js';
 import { type Payout, payouts } from '../../db/entities/payouts.js';
@@ -104,14 +105,15 @@ export function lineText(line: DatedLine, others: OtherLines): string {
   const repeated = linesWithSameStatus(line, others).map(
     (other) => `${referenceOf(other)}on ${dayText(other.day)}`,
   );
-  const text = `${line.status} ${line.raw} ${line.asset} ${referenceOf(line)}`;
+  const text = `${line.status} ${formatAmount(line)} ${referenceOf(line)}`;
   return `${text}${repeated.length === 0 ? '' : `and ${repeated.join(' and ')}`}`.trimEnd();
 }
 
-export function payoutText({ status, raw, asset, railReference, endedAt }: Payout): string {
+export function payoutText(payout: Payout): string {
+  const { status, railReference, endedAt } = payout;
   const reference = railReference === null ? '' : ` ${railReference}`;
   const end = endedAt === null ? '' : ` at ${toRfc3339(endedAt)}`;
-  return `${status} ${raw} ${asset}${reference}${end}`;
+  return `${status} ${formatAmount(payout)}${reference}${end}`;
 }
 
 export interface OwnOutcome {

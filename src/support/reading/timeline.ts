@@ -1,5 +1,5 @@
 import { type AuditDetails, listAuditRows, parseDetails } from '../../access/audit-log.js';
-import { formatAmount, isAsset } from '../../core/amount.js';
+import { type Amount, formatAmount, isAsset } from '../../core/amount.js';
 import type { Uuid } from '../../core/ids.js';
 import { type Instant, localTime, parseRfc3339 } from '../../core/instant.js';
 import { counted } from '../../core/collections.js';
@@ -168,14 +168,25 @@ const DETAIL_NAMES: Readonly<Record<string, string>> = {
 const SHOWN_ELSEWHERE = ['reason', 'why', 'status', 'received'];
 const AMOUNTS = ['threshold', 'minimum', 'maximum', 'month', 'flat', 'floor', 'cap', 'raw'];
 
+/** Returns the amount that a recorded detail has as digits of the smallest unit. Null for others. */
+export function detailAmount(
+  details: Readonly<Record<string, unknown>>,
+  name: string,
+): Amount | null {
+  const { [name]: value, asset } = details;
+  const isDigits = typeof value === 'string' && /^[0-9]+$/.test(value);
+  if (!isDigits || !AMOUNTS.includes(name) || typeof asset !== 'string' || !isAsset(asset))
+    return null;
+  return { raw: BigInt(value), asset };
+}
+
 /** Returns recorded details in words: amounts with their asset, and times in the time zone. */
 export function detailLines(details: AuditDetails, timeZone: string): readonly string[] {
-  const asset = String(details.asset);
   const textOf = (name: string, value: string): string => {
     const at = parseRfc3339(value);
     if (at !== null) return localTime(at, timeZone);
-    if (AMOUNTS.includes(name) && isAsset(asset) && /^[0-9]+$/.test(value))
-      return formatAmount({ raw: BigInt(value), asset });
+    const amount = detailAmount(details, name);
+    if (amount !== null) return formatAmount(amount);
     if (name.startsWith('expires_in_s')) return secondsText(Number(value));
     return { true: 'yes', false: 'no' }[value] ?? value;
   };
