@@ -211,6 +211,11 @@ export class Output {
     }
   }
 
+  /** True if a person reads the results. */
+  get isOnTerminal(): boolean {
+    return process.stdout.isTTY && !this.options.json;
+  }
+
   get canAsk(): boolean {
     return process.stdin.isTTY && !process.stdin.readableEnded;
   }

@@ -1,16 +1,24 @@
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 import { asUuid } from '../../src/core/ids.js';
 import { events } from '../../src/db/entities/events.js';
 import { startTestApi } from '../helpers/api.js';
 import { answered, idLiteral, type Json, LEAST, text } from '../helpers/bank.js';
+import { outputOf } from '../helpers/child-output.js';
 import { testDatabase } from '../helpers/database.js';
 import { openGuarded, THRESHOLD } from '../helpers/guarded.js';
+import { until } from '../helpers/temporal.js';
 import { assertLedgerSound } from '../helpers/world.js';
 import { commandLine, words } from './ops.js';
 import { SignedInPeople } from './signed-in.js';
 
+const MAIN = fileURLToPath(new URL('../../src/ops/main.js', import.meta.url));
 const OBJECT = z.record(z.string(), z.unknown());
 
 /** Support staff with every right and new names. */
@@ -107,6 +115,22 @@ describe('the commands of operators for support', () => {
     );
     await fails(1, /^error: nothing has the id, .* "nobody"\n$/, 'open', 'nobody');
     await one('transfers', 'cancel', id, '--reason', 'the end of a test', '--yes');
+  });
+
+  it('the command line opens the page of a resource in the browser of a terminal', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'browser-'));
+    const file = join(folder, 'opened');
+    for (const name of ['xdg-open', 'open'])
+      writeFileSync(join(folder, name), `#!/bin/sh\necho "$1" >'${file}'\n`, { mode: 0o755 });
+    const env = { ...people.env, PATH: `${folder}:${process.env.PATH}`, TERM: 'xterm' };
+    const line = `'${process.execPath}' '${MAIN}' open ${own.guarded.id}`;
+    const SUPPORT_URL = 'https://desk.example.com';
+    const child = spawn('script', ['-qec', line, '/dev/null'], { env: { ...env, SUPPORT_URL } });
+    assert.equal((await outputOf(child)).code, 0);
+    const read = (): string => (existsSync(file) ? readFileSync(file, 'utf8').trim() : '');
+    const opened = await until('the browser has the address', () => read() || null);
+    assert.equal(opened, `${SUPPORT_URL}/accounts/${own.guarded.id}`);
+    rmSync(folder, { recursive: true });
   });
 
   it('the command line shows who approved a transfer, what it waits for, and where its workflow is', async () => {

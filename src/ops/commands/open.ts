@@ -1,3 +1,4 @@
+import { spawn } from 'node:child_process';
 import { batchPath, batchType } from '../../batches/rules.js';
 import { BATCH_KINDS } from '../../db/entities/batches.js';
 import { events } from '../../db/entities/events.js';
@@ -11,12 +12,14 @@ import { OpsError } from '../failures.js';
 import { text } from '../inputs.js';
 
 export const openCommand = query({
-  summary: "print a resource's addresses at the support desk and in Temporal's UI",
+  summary:
+    "open a resource's page of the support desk, and print its addresses there and in Temporal's UI",
   explanation: `
 RESOURCE is the id of anything that has a page at the support desk: a tenant, account, transfer, bonus, payout, batch, schedule,
 adjustment, webhook endpoint or event. The id of an event, pay-in or posting also opens what it is about. RESOURCE may also be the
 name of a tenant, an alias, a phone, an Idempotency-Key or an operator's reference, in any tenant.
-SUPPORT_URL and SUPPORT_TEMPORAL_UI_URL must be set as for the support desk. Only what waits has a workflow.`,
+SUPPORT_URL and SUPPORT_TEMPORAL_UI_URL must be set as for the support desk. Only what waits has a workflow. The browser opens
+if one resource is found and standard output is a terminal.`,
   examples: ['open 0197f2c4-7a52-7c3e-9f0a-3c5d1b2a4e6f', "open '$ana'", 'open case-118 --json'],
   input: { resource: text },
   run: async ({ database, clock, config, output }, { resource }) => {
@@ -61,5 +64,18 @@ SUPPORT_URL and SUPPORT_TEMPORAL_UI_URL must be set as for the support desk. Onl
         `nothing has the id, alias, phone, Idempotency-Key or reference "${resource}"`,
       );
     output.list(all, '');
+    const [only, ...others] = all;
+    if (only !== undefined && others.length === 0 && output.isOnTerminal) openInBrowser(only.desk);
   },
 });
+
+const OPENERS: Readonly<Record<string, string>> = { darwin: 'open', win32: 'explorer' };
+
+/** Opens the address in a browser, if this machine has one. */
+function openInBrowser(address: string): void {
+  const opener = OPENERS[process.platform] ?? 'xdg-open';
+  // The address is printed in any case.
+  spawn(opener, [address], { stdio: 'ignore', detached: true })
+    .on('error', () => undefined)
+    .unref();
+}
