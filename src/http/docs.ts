@@ -34,7 +34,7 @@ const TYPES: Readonly<Record<string, string>> = {
 };
 
 /** Files at the root of the service rather than below the docs. */
-const ROOT_FILES: readonly string[] = ['/openapi.json', '/llms.txt'];
+const ROOT_FILES: readonly string[] = ['/openapi.json', '/llms.txt', '/llms-full.txt'];
 const MISSING = '/404';
 
 export interface DocsOptions {
@@ -67,7 +67,7 @@ const MISSING_TEXT = siteFile(
   Buffer.from('There is no such page. /llms.txt lists all pages.\n'),
 );
 
-/** Serves the built docs pages and their assets below the path of `docsUrl`, /openapi.json and /llms.txt. */
+/** Serves the built docs pages and their assets below the path of `docsUrl`, and the files at the root. */
 export class DocsSite {
   private site: Site | null = null;
   /** The prefix of each page's path; empty at the root, where the API answers for missing pages. */

@@ -74,8 +74,8 @@ describe('the site', () => {
     }
   });
 
-  it('every page of the site is also Markdown under its address with .md, with the same headings and without broken links, and llms.txt lists it', () => {
-    const list = texts.get('/llms.txt') ?? '';
+  it('every page of the site is also Markdown under its address with .md, with the same headings and without broken links, that llms.txt lists and llms-full.txt contains', () => {
+    const [list = '', whole = ''] = ['/llms.txt', '/llms-full.txt'].map((name) => texts.get(name));
     const aliases = new Set(Object.values(ALIASES).flat());
     for (const [path, page] of pages) {
       const text = texts.get(`${path || '/index'}.md`) ?? '';
@@ -92,6 +92,7 @@ describe('the site', () => {
         path,
       );
       assert.ok(aliases.has(path) || list.includes(`(${URLS.markdown(path)}): `), path);
+      assert.ok(whole.includes(text), path);
       for (const [, place = ''] of text.matchAll(/\]\(https:\/\/docs\.example([^)#]*)/g))
         assert.ok(texts.has(place), `${path}: there is no ${place}`);
     }

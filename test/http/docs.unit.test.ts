@@ -61,7 +61,7 @@ describe('the docs pages', () => {
       assertStrict(await get(`/docs/assets/${name}`), type);
   });
 
-  it('each page is Markdown at its address with .md, and llms.txt is at the root', async () => {
+  it('each page is Markdown at its address with .md, and llms.txt and llms-full.txt are at the root', async () => {
     const assertText = async (path: string, type: string): Promise<void> => {
       const answer = await get(path);
       assertStrict(answer, `${type}; charset=utf-8`);
@@ -69,7 +69,7 @@ describe('the docs pages', () => {
     };
     for (const page of ['index', 'reference/transfers'])
       await assertText(`/docs/${page}.md`, 'text/markdown');
-    await assertText('/llms.txt', 'text/plain');
+    for (const file of ['/llms.txt', '/llms-full.txt']) await assertText(file, 'text/plain');
   });
 
   it('an address without a page gets a page that says so, or a text if it ends with .md, and an address with an extra slash redirects to its page', async () => {

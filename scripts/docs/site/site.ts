@@ -60,6 +60,7 @@ export function renderSite(deps: SiteDeps) {
         [path || '/index', ...(ALIASES[path] ?? [])].map((one) => [`${one}.md`, markdown] as const),
       ),
       ['/llms.txt', llmsText(urls, menu, others)],
+      ['/llms-full.txt', wholeText(urls, pages)],
     ]),
     missing: pageHtml(urls, menu, missingPage(urls)),
   };
@@ -81,7 +82,17 @@ function llmsText(urls: SiteUrls, menu: readonly MenuChapter[], others: SitePage
 > A REST API that moves money: transfers, bonuses, payouts to banks, approvals, an event log and signed webhooks. Amounts are integers,
 > and every request that moves money has an idempotency key.
 
+[All pages as one file](llms-full.txt)
+
 ${chapters.join('\n')}`;
+}
+
+/** Returns all pages as one Markdown file, each below its address. */
+function wholeText(urls: SiteUrls, pages: readonly SitePage[]): string {
+  const texts = pages.map(
+    ({ path, markdown = '' }) => `---\n\n${urls.markdown(path)}\n\n${markdown}`,
+  );
+  return [`# ${NAME}: all pages\n`, ...texts].join('\n');
 }
 
 function missingPage(urls: SiteUrls): SitePage {
