@@ -27,6 +27,14 @@ export function blocksOf(page: string): Block[] {
   return blocks;
 }
 
+/** Returns the only block of the page in this language. */
+export function blockOf(page: string, language: string): string {
+  const [block, ...others] = blocksOf(page).filter((one) => one.language === language);
+  if (block === undefined || others.length > 0)
+    throw new Error(`${page} has not exactly one block in ${language}`);
+  return block.text;
+}
+
 export function isHere(tool: string, argument = '--version'): boolean {
   try {
     execFileSync(tool, [argument], { stdio: 'ignore' });

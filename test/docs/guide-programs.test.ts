@@ -1,76 +1,121 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { z } from 'zod';
 import { MoneyClient } from '../../packages/client/src/index.js';
 import { LiveService } from '../client/live.js';
 import { assertLedgerSound } from '../helpers/world.js';
-import { blocksOf, isHere } from './blocks.js';
+import { blockOf, isHere } from './blocks.js';
 import { LossyGateway } from './lossy-gateway.js';
 
 const IDEMPOTENCY = 'docs/guides/idempotency.md';
 const RECONCILIATION = 'docs/guides/reconciliation.md';
+const BOOKS = z.object({
+  cursor: z.string(),
+  movements: z.array(z.looseObject({ raw: z.string() })).min(1),
+});
 const run = promisify(execFile);
-const here = isHere('python3');
-const title = 'the Python programs in the text of guides';
 
-/** Returns the only block of the page in this language. */
-function blockOf(page: string, language: string): string {
-  const [block, ...others] = blocksOf(page).filter((one) => one.language === language);
-  assert.ok(block !== undefined && others.length === 0);
-  return block.text;
+/** A language of the programs. The books are those of the program of reconciliation. */
+interface Language {
+  readonly fence: 'ts' | 'python';
+  readonly isMissing: boolean;
+  readonly run: (source: string, baseUrl?: string) => Promise<string>;
+  readonly countMovements: () => Promise<number>;
+  /** Makes the program fail while it stores a page, and returns a part of its message. */
+  readonly interrupt: () => Promise<RegExp>;
+  readonly endInterruption: () => Promise<unknown>;
+  readonly falsifyMovement: () => Promise<unknown>;
 }
 
-(here ? describe : describe.skip)(
-  here ? title : `${title} (there is no python3 on this machine)`,
-  () => {
-    let live: LiveService;
-    let owner: MoneyClient;
+describe('the programs in the text of guides', () => {
+  let live: LiveService;
+  let owner: MoneyClient;
 
-    before(async () => {
-      live = await LiveService.start();
-      owner = new MoneyClient({ baseUrl: live.baseUrl, token: live.token() });
-    });
-    after(async () => {
-      await assertLedgerSound(live.db.database);
-      await live.stop();
-    });
+  before(async () => {
+    live = await LiveService.start();
+    owner = new MoneyClient({ baseUrl: live.baseUrl, token: live.token() });
+  });
+  after(async () => {
+    await assertLedgerSound(live.db.database);
+    await live.stop();
+  });
 
-    async function python(source: string, baseUrl = live.baseUrl): Promise<string> {
-      const env = { ...process.env, SVC_URL: `${baseUrl}/v1`, SVC_TOKEN: live.token() };
-      return (await run('python3', ['-c', source], { cwd: live.folder, env })).stdout;
-    }
+  const start = async (program: string, args: readonly string[], baseUrl = live.baseUrl) => {
+    const env = { ...process.env, SVC_URL: `${baseUrl}/v1`, SVC_TOKEN: live.token() };
+    return (await run(program, args, { cwd: live.folder, env })).stdout;
+  };
+  const python = (source: string, baseUrl?: string) => start('python3', ['-c', source], baseUrl);
+  const sql = (statement: string): Promise<string> =>
+    python(
+      `import sqlite3\nbooks = sqlite3.connect("books.db", isolation_level=None)\nprint(*books.execute("""${statement}""").fetchone() or [])`,
+    );
+  const booksFile = (): string => join(live.folder, 'books.json');
+  const readBooks = () => BOOKS.parse(JSON.parse(readFileSync(booksFile(), 'utf8')));
 
-    /** Runs a statement on the database of a program. */
-    const sql = (file: string, statement: string): Promise<string> =>
-      python(
-        `import sqlite3\nbooks = sqlite3.connect("${file}", isolation_level=None)\nprint(*books.execute("""${statement}"""))`,
-      );
+  const LANGUAGES: Readonly<Record<string, Language>> = {
+    TypeScript: {
+      fence: 'ts',
+      isMissing: false,
+      run: (source, baseUrl) =>
+        start(process.execPath, [live.module('program.mjs', source)], baseUrl),
+      countMovements: () => Promise.resolve(readBooks().movements.length),
+      interrupt: () => {
+        mkdirSync(`${booksFile()}.new`);
+        return Promise.resolve(/EISDIR/);
+      },
+      endInterruption: () => Promise.resolve(rmdirSync(`${booksFile()}.new`)),
+      falsifyMovement: () => {
+        const books = readBooks();
+        const [first, ...others] = books.movements;
+        const movements = [{ ...first, raw: `${BigInt(first?.raw ?? 0) + 1n}` }, ...others];
+        return Promise.resolve(writeFileSync(booksFile(), JSON.stringify({ ...books, movements })));
+      },
+    },
+    Python: {
+      fence: 'python',
+      isMissing: !isHere('python3'),
+      run: python,
+      countMovements: async () => Number(await sql('SELECT COUNT(*) FROM movements')),
+      interrupt: async () => {
+        const refusal = "BEGIN SELECT RAISE(ABORT, 'interrupted'); END";
+        await sql(`CREATE TRIGGER stop BEFORE INSERT ON cursors ${refusal}`);
+        return /interrupted/;
+      },
+      endInterruption: () => sql('DROP TRIGGER stop'),
+      falsifyMovement: () => sql('UPDATE movements SET raw = raw + 1 WHERE rowid = 1'),
+    },
+  };
 
-    async function treasury(): Promise<bigint> {
-      const answer = await owner.getBalances(live.account('treasury'));
-      return answer.balances.find(({ asset }) => asset === 'COPM')?.total ?? 0n;
-    }
+  async function treasury(): Promise<bigint> {
+    const answer = await owner.getBalances(live.account('treasury'));
+    return answer.balances.find(({ asset }) => asset === 'COPM')?.total ?? 0n;
+  }
 
-    async function transfers(): Promise<string[]> {
-      const { items } = await owner.listTransfers({ limit: 100 }).page();
-      const own = items.filter(({ description }) => /^A-\d$/.test(description ?? ''));
-      return own.map(({ description, amount }) => `${description} ${amount.raw}`).sort();
-    }
+  async function transfers(): Promise<string[]> {
+    const { items } = await owner.listTransfers({ limit: 100 }).page();
+    const own = items.filter(({ description }) => /^A-\d$/.test(description ?? ''));
+    return own.map(({ description, amount }) => `${description} ${amount.raw}`).sort();
+  }
 
-    it('pay each row once, whatever is lost, interrupted, refused and run again', async () => {
-      const program = blockOf(IDEMPOTENCY, 'python');
+  let languagesPaid = 0;
+  for (const [name, language] of Object.entries(LANGUAGES)) {
+    const test = language.isMissing ? it.skip : it;
+
+    test(`in ${name} pay each row once, whatever is lost, interrupted, refused and run again`, async () => {
+      const program = blockOf(IDEMPOTENCY, language.fence);
       const file = join(live.folder, 'payments.csv');
       const rows = blockOf(IDEMPOTENCY, 'csv');
       const gateway = await LossyGateway.start(live.baseUrl);
-      const pay = (): Promise<string> => python(program, gateway.url);
+      const pay = (): Promise<string> => language.run(program, gateway.url);
       writeFileSync(file, rows.replace('175000', '1'));
 
       gateway.refusesRepeats = true;
-      await assert.rejects(pay(), { code: 1, stderr: /A-1: unauthorized/ });
+      await assert.rejects(pay(), { code: 1, stderr: /A-1\b[^]*unauthorized/ });
       gateway.refusesRepeats = false;
-      await assert.rejects(pay(), { code: 1, stderr: /A-2: .*below_minimum/ });
+      await assert.rejects(pay(), { code: 1, stderr: /A-2\b[^]*below_minimum/ });
       writeFileSync(file, rows);
       const printed = await pay();
       assert.match(printed, /^A-1 [0-9a-f-]{36}\nA-2 [0-9a-f-]{36}\nA-3 [0-9a-f-]{36}\n$/);
@@ -78,17 +123,21 @@ function blockOf(page: string, language: string): string {
       assert.equal(await pay(), printed);
       await gateway.stop();
 
-      assert.deepEqual(await transfers(), ['A-1 150000', 'A-2 175000', 'A-3 200000']);
+      languagesPaid += 1;
+      const once = ['A-1 150000', 'A-2 175000', 'A-3 200000'];
+      const expected = once.flatMap((row) => Array<string>(languagesPaid).fill(row));
+      assert.deepEqual(await transfers(), expected);
       assert.equal(gateway.posts.length, count);
       // The refused row has a new key once it is corrected.
       assert.equal(new Set(gateway.posts.map(({ key }) => key)).size, 4);
     });
 
-    it('apply each movement once, with the cursor or not at all', async () => {
-      const program = blockOf(RECONCILIATION, 'python');
-      const movements = (): Promise<string> => sql('books.db', 'SELECT COUNT(*) FROM movements');
-      assert.match(await python(program), new RegExp(`^COPM ${await treasury()}$`, 'm'));
-      const counted = await movements();
+    test(`in ${name} apply each movement once, with the cursor or not at all`, async () => {
+      const { countMovements } = language;
+      const program = blockOf(RECONCILIATION, language.fence);
+      const compare = (): Promise<string> => language.run(program);
+      assert.match(await compare(), new RegExp(`^COPM ${await treasury()}$`, 'm'));
+      const counted = await countMovements();
       const amount = { raw: 150_000n, asset: 'COPM' } as const;
       await owner.createTransfer({
         source_account: live.account('treasury'),
@@ -96,18 +145,17 @@ function blockOf(page: string, language: string): string {
         amount,
       });
 
-      const refusal = "BEGIN SELECT RAISE(ABORT, 'interrupted'); END";
-      await sql('books.db', `CREATE TRIGGER stop BEFORE INSERT ON cursors ${refusal}`);
-      await assert.rejects(python(program), { code: 1, stderr: /interrupted/ });
-      assert.equal(await movements(), counted);
-      await sql('books.db', 'DROP TRIGGER stop');
+      const stderr = await language.interrupt();
+      await assert.rejects(compare(), { code: 1, stderr });
+      assert.equal(await countMovements(), counted);
+      await language.endInterruption();
 
-      const totals = await python(program);
+      const totals = await compare();
       assert.match(totals, new RegExp(`^COPM ${await treasury()}$`, 'm'));
-      assert.notEqual(await movements(), counted);
-      assert.equal(await python(program), totals);
-      await sql('books.db', 'UPDATE movements SET raw = raw + 1 WHERE rowid = 1');
-      await assert.rejects(python(program), { code: 1, stderr: /in the books, \d+ in the ledger/ });
+      assert.equal(await countMovements(), counted + 1);
+      assert.equal(await compare(), totals);
+      await language.falsifyMovement();
+      await assert.rejects(compare(), { code: 1, stderr: /in the books, \d+ in the ledger/ });
     });
-  },
-);
+  }
+});

@@ -22,8 +22,8 @@ const RUN_HERE = ['sh', 'json', 'csv', 'sql', 'text'];
 /** Blocks that other tests run: documented-receivers.test.ts and guide-programs.test.ts. */
 const RUN_ELSEWHERE: Readonly<Record<string, readonly string[]>> = {
   [WEBHOOKS]: ['ts', 'python', 'go', 'php', 'java'],
-  'docs/guides/idempotency.md': ['python'],
-  'docs/guides/reconciliation.md': ['python'],
+  'docs/guides/idempotency.md': ['ts', 'python'],
+  'docs/guides/reconciliation.md': ['ts', 'python'],
 };
 /** Between what two blocks print. */
 const END = '\u001e';

@@ -13,7 +13,7 @@ import { LiveService } from '../client/live.js';
 import { ROOT } from '../helpers/service-process.js';
 import { until } from '../helpers/temporal.js';
 import { assertLedgerSound } from '../helpers/world.js';
-import { isHere } from './blocks.js';
+import { blockOf, isHere } from './blocks.js';
 import { LossyGateway } from './lossy-gateway.js';
 
 const LOCAL = 'http://127.0.0.1:9'; // Resolves on every machine.
@@ -342,9 +342,15 @@ describe('the samples of the reference', () => {
   it('in TypeScript have types that fit the client', () => {
     const folder = join(live.folder, 'typed');
     mkdirSync(folder);
-    const files = Array.from(samples.keys(), (operation) => {
-      const file = join(folder, `${operation}.ts`);
-      writeFileSync(file, `${textOf(operation, 'TypeScript')}\nexport {};\n`);
+    const sources = [
+      ...Array.from(samples.keys(), (name) => [name, textOf(name, 'TypeScript')] as const),
+      ...['idempotency', 'reconciliation'].map(
+        (page) => [page, blockOf(`docs/guides/${page}.md`, 'ts')] as const,
+      ),
+    ];
+    const files = sources.map(([name, source]) => {
+      const file = join(folder, `${name}.ts`);
+      writeFileSync(file, `${source}\nexport {};\n`);
       return file;
     });
     const program = ts.createProgram(files, {
