@@ -9,7 +9,6 @@ import (
 	"mime/multipart"
 	"net/http"
 	"os"
-	"strconv"
 	"strings"
 	"time"
 )
@@ -40,7 +39,7 @@ func send(method, path, key, contentType, body string) (code int, text, retryAft
 }
 
 func call(method, path, key, contentType, body string) (result object, text string) {
-	for pause := 1; ; pause = min(2*pause, 60) {
+	for pause := time.Second; ; pause *= 2 {
 		code, text, retryAfter, err := send(method, path, key, contentType, body)
 		if err != nil {
 			log.Print("no response: ", err)
@@ -51,8 +50,14 @@ func call(method, path, key, contentType, body string) (result object, text stri
 			log.Fatal(text)
 		}
 		// The result is unknown: repeat the same request with the same key.
-		seconds, _ := strconv.Atoi(retryAfter)
-		time.Sleep(time.Duration(max(pause, seconds)) * time.Second)
+		if pause > time.Minute {
+			pause = time.Minute
+		}
+		wait, _ := time.ParseDuration(retryAfter + "s")
+		if wait < pause {
+			wait = pause
+		}
+		time.Sleep(wait)
 	}
 }
 
