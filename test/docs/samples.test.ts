@@ -59,6 +59,7 @@ const PROGRAMS: Readonly<Record<string, RegExp>> = {
   statements: /^[0-9a-f-]{36} ready\n[^]*closing_balance/m,
   filters: /^[0-9a-f-]{36} \d+n?$/m,
   metadata: /^[0-9a-f-]{36} .*A-17.*yes/m,
+  capture: /^[0-9a-f-]{36} held\ncompleted 350000n?$/m,
   schedules: /^[0-9a-f-]{36} active \d{4}-\d{2}-01T14:00:00/m,
   access: /^[0-9a-f-]{36} viewer 1$/m,
 };
