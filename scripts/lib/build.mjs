@@ -79,14 +79,16 @@ export async function buildSite() {
   writeFileSync(SITE_STAMP, state);
 }
 
-/** Returns a hash of the packages, of the compiled files whose path below dist/ matches, and of other files. */
-export function hashOfCode(pattern, others = []) {
+/** Returns the compiled files whose path below dist/ matches, and the list of packages. */
+export function codeFiles(pattern) {
   const modules = filesUnder(DIST, '.js').filter((file) => pattern.test(pathIn(DIST, file)));
-  return shortHash(
-    [...modules, ...others, join(ROOT, 'package-lock.json')]
-      .map((file) => readFileSync(file, 'utf8'))
-      .join('\n'),
-  );
+  return [...modules, join(ROOT, 'package-lock.json')];
+}
+
+/** Returns a hash of the files that `codeFiles` returns, and of other files. */
+export function hashOfCode(pattern, others = []) {
+  const files = [...codeFiles(pattern), ...others];
+  return shortHash(files.map((file) => readFileSync(file, 'utf8')).join('\n'));
 }
 
 /** Returns whether the stamp in the file is this state. */

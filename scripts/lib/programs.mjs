@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { hashOfCode, isStamped } from './build.mjs';
-import { ROOT, shortHash } from './paths.mjs';
+import { codeFiles, hashOfCode, isStamped } from './build.mjs';
+import { ROOT } from './paths.mjs';
 import { part } from './progress.mjs';
 
 const DIST = join(ROOT, 'dist');
@@ -17,6 +17,7 @@ const PROGRAMS = [
 const WORKFLOW_THREAD = '@temporalio/worker/lib/workflow/workflow-worker-thread.js';
 /** Packages that are not bundled: core-bridge has native code, and two are loaded on demand. */
 const EXTERNAL = ['@temporalio/core-bridge', '@redis/client', 'exceljs'];
+const CODE = /^(src|activities|workflows|migrations|development|scripts)\//;
 const DAY_MS = 86_400_000;
 /** Defines `require` and the file names, which bundled CommonJS modules expect. */
 const BANNER = `import { createRequire as __requireFrom } from 'node:module';
@@ -30,9 +31,12 @@ export const programFile = (name) => join(FOLDER, `${name}.mjs`);
  * process takes to start is spent on finding and loading more than a thousand files.
  */
 export async function bundlePrograms() {
-  const code = hashOfCode(/^(src|activities|workflows|migrations|development|scripts)\//);
-  const state = shortHash(readFileSync(fileURLToPath(import.meta.url), 'utf8') + code);
-  if (isStamped(STAMP, state)) return;
+  const self = fileURLToPath(import.meta.url);
+  // Reading all files would take longer than the rest of the start of a command.
+  const stampedAt = modifiedAt(STAMP);
+  if ([...codeFiles(CODE), self].every((file) => modifiedAt(file) < stampedAt)) return;
+  const state = hashOfCode(CODE, [self]);
+  if (isStamped(STAMP, state)) return writeFileSync(STAMP, state);
   await part('Bundled programs', async () => {
     // Imported here because the scripts start before the packages are installed.
     const { build, stop } = await import('esbuild');
@@ -63,6 +67,10 @@ export async function bundlePrograms() {
     removeOld(Object.keys(metafile.outputs).map((file) => basename(file)));
     writeFileSync(STAMP, state);
   });
+}
+
+function modifiedAt(file) {
+  return statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0;
 }
 
 /** Removes files of earlier builds. Running processes may still load files of the last day. */
