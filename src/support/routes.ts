@@ -180,7 +180,7 @@ function textsOf<Name extends string>(
 }
 
 function listQueryOf(context: DeskContext): ListQuery {
-  return textsOf(context, 'tenant', 'text', 'least', 'asset', 'order', 'after');
+  return textsOf(context, 'tenant', 'text', 'amount', 'asset', 'order', 'after');
 }
 
 /** Returns the list from which the person came to a page, or null. */

@@ -109,27 +109,27 @@ describe('approving at the support desk', () => {
     assert.equal(findForm(text, `${page}/approve`), null, 'support approves once');
   });
 
-  it('the support desk lists what needs approval by tenant and smallest amount, with who may approve it', async () => {
+  it('the support desk lists what needs approval by tenant and amount, with who may approve it', async () => {
     const id = text((await own.createPending({ raw: 7_654_321n })).id);
     const list = async (query: Record<string, string>): Promise<string> =>
       (await maria.get(`/waiting/transfers?${new URLSearchParams(query).toString()}`)).text;
     const { name } = own.bank.tenant.tenant;
-    const found = await list({ tenant: name, least: '76,543.21', asset: 'COPM' });
+    const found = await list({ tenant: name, amount: '76,543.21', asset: 'COPM' });
     assert(found.includes(`href="/transfers/${id}?in=transfers&amp;`), found);
     assert((await list({ tenant: name.toUpperCase() })).includes(`href="/transfers/${id}?`));
     assert.match(found, /1 more approval, by support or a member/);
     assert.match(found, /<td data-label="Expires[^>]*><div><span class="due">in 59 min/);
-    for (const [least, asset] of [
+    for (const [amount, asset] of [
       ['76,543.22', 'COPM'],
       ['1', 'DUSD'],
     ] as const)
-      assert(!(await list({ tenant: name, least, asset })).includes(`href="/transfers/${id}`));
+      assert(!(await list({ tenant: name, amount, asset })).includes(`href="/transfers/${id}`));
     assert.match(
       await list({ tenant: 'nobody' }),
       /&quot;nobody&quot; is not the name of a tenant/,
     );
     assert(!(await list({ tenant: 'nobody' })).includes(`href="/transfers/`));
-    assert.match(await list({ least: '1.x' }), /&quot;1\.x&quot; is not an amount/);
+    assert.match(await list({ amount: '1.x' }), /&quot;1\.x&quot; is not an amount/);
     const page = (await maria.get(`/tenants/${own.bank.tenant.tenant.id}`)).text;
     assert(page.includes(`href="/transfers/${id}"`), 'the tenant’s newest transfers');
   });

@@ -160,7 +160,7 @@ describe('in a browser, the support desk', () => {
     assert.equal(await page.locator('details[open]').getByLabel('Reason').count(), 1);
     await page.goBack();
     await assertFine(await plain.storageState(), [
-      ...['/', '/search', '/search?text=%24ana', '/waiting/transfers?tenant=acme&least=1'],
+      ...['/', '/search', '/search?text=%24ana', '/waiting/transfers?tenant=acme&amount=1..'],
       ...[
         '/waiting/stuck',
         '/waiting/endpoints',

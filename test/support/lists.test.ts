@@ -19,7 +19,7 @@ describe('the lists of the support desk', () => {
     const description = '=HYPERLINK("https://evil.example")';
     const id = text((await own.createPending({ raw: 5_555_500n, description })).id);
     await own.createPending();
-    const query = new URLSearchParams({ tenant: name, least: '55,555', asset: 'COPM' }).toString();
+    const query = new URLSearchParams({ tenant: name, amount: '55,555', asset: 'COPM' }).toString();
     const { text: page } = await maria.get(`/waiting/transfers?${query}`);
     const action = `/waiting/transfers/csv?${query}`;
     const { fields } = formOf(page, action.replaceAll('&', '&amp;'));
@@ -50,8 +50,8 @@ describe('the lists of the support desk', () => {
 
   it('the filter of a list takes an amount in every form that the search takes', async () => {
     const id = text((await own.createPending({ raw: 6_666_600n })).id);
-    const isListed = async (least: string): Promise<boolean> => {
-      const query = new URLSearchParams({ least, tenant: own.bank.tenant.tenant.name });
+    const isListed = async (amount: string): Promise<boolean> => {
+      const query = new URLSearchParams({ amount, tenant: own.bank.tenant.tenant.name });
       const { text: page } = await maria.get(`/waiting/transfers?${query.toString()}`);
       return page.includes(`href="/transfers/${id}`);
     };
@@ -59,6 +59,40 @@ describe('the lists of the support desk', () => {
       assert.equal(await isListed(amount), true, amount);
     for (const amount of ['66,667', '66.667', '66 667', 'COPM 66,667', 'DUSD 1', 'Ana 66,666'])
       assert.equal(await isListed(amount), false, amount);
+  });
+
+  it('a range of amounts restricts a list of what waits with its count, its selection, its CSV, and what follows an item', async () => {
+    const wait = async (raw: bigint): Promise<string> =>
+      text((await own.createPending({ raw, description: 'Rango' })).id);
+    const [low, middle] = [await wait(4_040_400n), await wait(5_050_500n)];
+    const small = await wait(1_000_000n);
+    for (const [amount, ids] of [
+      ['40,404..50,505', [low, middle]],
+      ['..40,404', [low, small]],
+      ['50,505..', [middle]],
+      ['40.404', [low]],
+    ] as const) {
+      const query = new URLSearchParams({ text: 'rango', amount }).toString();
+      const { text: page } = await maria.get(`/waiting/transfers?${query}&select=all`);
+      assert.match(page, /<label\s*>Amount or from\.\.to<input/);
+      const items = page.matchAll(/name="item" value="([^"]*)" form="set" checked/g);
+      assert.deepEqual(
+        Array.from(items, ([, id]) => id),
+        ids,
+        amount,
+      );
+      assert(page.includes(`<title>(${ids.length}) `), amount);
+      const { fields } = formOf(page, `/waiting/transfers/csv?${query.replaceAll('&', '&amp;')}`);
+      const { text: csv } = await maria.post(`/waiting/transfers/csv?${query}`, fields);
+      const lines = csv.trim().split('\r\n').slice(1);
+      assert.deepEqual(
+        lines.map((line) => line.split(',')[0]),
+        ids,
+      );
+      const { text: item } = await maria.get(`/transfers/${ids[0]}?in=transfers&${query}`);
+      const [, next] = /rel="next"\s+href="\/transfers\/([^?"]*)/.exec(item) ?? [];
+      assert.equal(next, ids[1], amount);
+    }
   });
 
   it('a list of what waits can be restricted to words of its texts and names, and reversed, and its items lead on in the same way', async () => {
@@ -78,7 +112,7 @@ describe('the lists of the support desk', () => {
     assert.deepEqual(await listed({ text: 'flete' }), [first, second, other]);
     assert.deepEqual(await listed({ text: 'flete', order: 'reversed' }), [other, second, first]);
     assert.deepEqual(await listed({ text: 'ximena otro' }), []);
-    assert.deepEqual(await listed({ text: 'ximena dos', least: '1' }), [second]);
+    assert.deepEqual(await listed({ text: 'ximena dos', amount: '1..' }), [second]);
     for (const [order, next] of [
       ['', second],
       ['reversed', first],

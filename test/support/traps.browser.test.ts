@@ -126,7 +126,7 @@ describe('in a browser, the traps of the support desk', () => {
   it('the address of every page leads to it after sign-in, with its filter, its text, and its open form', async () => {
     const id = text((await own.createPending()).id);
     for (const path of [
-      '/waiting/transfers?tenant=acme+%26+co&least=1%2C500.00&asset=COPM',
+      '/waiting/transfers?tenant=acme+%26+co&amount=1%2C500.00&asset=COPM',
       '/search?text=a+%22quoted%22+text',
       `/transfers/${id}/approve`,
     ]) {
@@ -187,7 +187,7 @@ describe('in a browser, the traps of the support desk', () => {
     await signInAt(page, desk, maria);
     const { name } = own.bank.tenant.tenant;
     await page.goto(
-      `${desk.url}/waiting/transfers?${new URLSearchParams({ tenant: name, least: '70,000', asset: 'COPM' }).toString()}`,
+      `${desk.url}/waiting/transfers?${new URLSearchParams({ tenant: name, amount: '70,000', asset: 'COPM' }).toString()}`,
     );
     for (let number = 2; number <= 9; number += 1) {
       const before = page.url();
@@ -253,9 +253,9 @@ describe('in a browser, the traps of the support desk', () => {
       'form, input, select, button, summary, nav, header, footer, .skip, a[rel=next], a[href$="/resend"]',
     );
     const PRINTED =
-      /Printed by maria at .* UTC.*Filter: least 1\. \d+ rows? on this page[^]*pending approval/;
+      /Printed by maria at .* UTC.*Filter: amount 1\.\.\. \d+ rows? on this page[^]*pending approval/;
     for (const [path, shown] of [
-      ['/waiting/transfers?least=1', PRINTED],
+      ['/waiting/transfers?amount=1..', PRINTED],
       [`/transfers/${id}`, /pending approval[^]*Seen by two people/],
       [`/transfers/${sent}`, /completed[^]*Seen by two people[^]*transfer\.completed/],
     ] as const) {

@@ -32,15 +32,11 @@ export interface ListField {
 const PRINTED = formatAmount({ raw: 150_000n, asset: EXAMPLE_ASSET });
 const AMOUNT: ListField = { name: 'amount', label: 'Amount or from..to', placeholder: PRINTED };
 const ASSET: ListField = { name: 'asset', label: 'Asset', choices: ASSETS };
-export const LEAST_FIELDS: readonly ListField[] = [
-  { ...AMOUNT, name: 'least', label: 'At least' },
-  ASSET,
-];
+export const AMOUNT_FIELDS: readonly ListField[] = [AMOUNT, ASSET];
 export const RANGE_FIELDS: readonly ListField[] = [
   { name: 'day', label: 'From day', type: 'date' },
   { name: 'until', label: 'To day', type: 'date' },
-  AMOUNT,
-  ASSET,
+  ...AMOUNT_FIELDS,
 ];
 export const TEXT: ListField = { name: 'text', label: 'Part of a description or name' };
 export const MAX_TEXT = 255;

@@ -1,4 +1,3 @@
-import { MAX_RAW } from '../../core/amount.js';
 import type { Reader } from '../../db/database.js';
 import { type Tenant, tenants } from '../../db/entities/parties.js';
 import { literal } from '../../db/statements.js';
@@ -16,7 +15,7 @@ import {
   type WaitingKind,
 } from '../reading/waiting.js';
 import { NO_ROWS, type ReadRows } from './export.js';
-import { type Fault, filterForm, LEAST_FIELDS, type ListField, rangesOf, TEXT } from './filter.js';
+import { type Fault, filterForm, AMOUNT_FIELDS, type ListField, rangesOf, TEXT } from './filter.js';
 import { hiddenField, type Page, queryText, section } from './layout.js';
 import { listContent } from './list.js';
 import { parsePosition } from './position.js';
@@ -55,7 +54,7 @@ export async function startPage(view: View): Promise<Page> {
 export interface ListQuery {
   readonly tenant: string;
   readonly text: string;
-  readonly least: string;
+  readonly amount: string;
   readonly asset: string;
   /** `reversed`, or '' for the usual order. No index has the order of amounts. */
   readonly order: string;
@@ -64,7 +63,7 @@ export interface ListQuery {
 }
 
 export const NO_FILTER: ListQuery = {
-  ...{ tenant: '', text: '', least: '' },
+  ...{ tenant: '', text: '', amount: '' },
   ...{ asset: '', order: '', after: '' },
 };
 
@@ -172,14 +171,13 @@ export function itemQuery(kind: WaitingKind, query: ListQuery): string {
 
 export async function filterOf(
   reader: Reader,
-  { tenant: name, text, least, asset, order }: ListQuery,
+  { tenant: name, text, amount, asset, order }: ListQuery,
 ): Promise<WaitingFilter | Fault> {
   const tenant = name === '' ? null : await findTenant(reader, name);
   if (tenant === undefined) return { fault: `"${name}" is not the name of a tenant.` };
-  const ranges = rangesOf({ amount: least, asset }, 'UTC');
+  const ranges = rangesOf({ amount, asset }, 'UTC');
   if ('fault' in ranges) return ranges;
-  const amounts = ranges.amounts?.map((range) => ({ ...range, most: MAX_RAW })) ?? null;
-  return { tenantId: tenant?.id ?? null, amounts, text, isReversed: order === REVERSED };
+  return { ...ranges, tenantId: tenant?.id ?? null, text, isReversed: order === REVERSED };
 }
 
 /** Finds a tenant by its name, if need be in another case. */
@@ -197,6 +195,6 @@ async function filterFormOf(reader: Reader, kind: WaitingKind, query: ListQuery)
   const suggestions = named.map(({ name }) => name);
   const tenant: ListField = { name: 'tenant', label: 'Tenant', suggestions };
   const words: ListField = { ...TEXT, label: 'Words' };
-  const fields = [tenant, words, ...(LISTS[kind].amount === null ? [] : LEAST_FIELDS)];
+  const fields = [tenant, words, ...(LISTS[kind].amount === null ? [] : AMOUNT_FIELDS)];
   return filterForm(`/waiting/${kind}`, fields, { ...query, after: '' });
 }
