@@ -38,7 +38,7 @@ interface FundingResult<Row> {
 
 const OPERATOR_REFERENCE = /^[A-Za-z0-9._-]{1,64}$/;
 
-function assertReference(reference: string): void {
+export function assertReference(reference: string): void {
   if (!OPERATOR_REFERENCE.test(reference)) throw new ApiError(invalidField('reference', 'pattern'));
 }
 

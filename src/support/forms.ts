@@ -85,3 +85,13 @@ export function parsePrinted(text: string, asset: Asset): Amount | null {
   const raw = parseUnits(isGrouped ? number.replaceAll(',', '') : number, named);
   return raw === null ? null : { raw, asset: named };
 }
+
+/** Returns the field `amount`, which is in `asset`. Throws `ApiError` if it is malformed or 0. */
+export function amountOf(form: URLSearchParams, asset: Asset): Amount {
+  const amount = parsePrinted(form.get('amount') ?? '', asset);
+  if (amount?.asset === asset && amount.raw > 0n) return amount;
+  throw new ApiError(invalidField('amount', HOW_TO_WRITE));
+}
+
+const HOW_TO_WRITE =
+  'write it as 1,500.00 or 1500, more than 0. A point is not a thousands mark here, and 1.500 is refused';

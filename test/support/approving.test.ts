@@ -218,6 +218,27 @@ describe('approving at the support desk', () => {
     assert.equal((await own.row(id)).approvalsReceived, 1);
   });
 
+  it('a form with a field that is not valid uses up no code, so that the corrected form needs no other', async () => {
+    const page = `/accounts/${own.receiver.id}`;
+    const fields = {
+      ...{ direction: 'in', asset: 'COPM', amount: '12,345.00', reason: 'ticket 121' },
+      ...{ reference: `kept-${randomUUID()}`, code: await desk.freshCode(maria.person) },
+    };
+    for (const [wrong, words] of [
+      [{ amount: '12.345' }, /amount is not valid: write it as .* A point is not a thousands mark/],
+      [{ amount: '0' }, /amount is not valid/],
+      [{ reference: 'case 1/2' }, /reference is not valid/],
+      [{ direction: 'up' }, /direction is not valid/],
+      [{ asset: 'EUR' }, /asset is not valid/],
+    ] as const) {
+      const refused = await maria.act(page, 'adjust', { ...fields, ...wrong });
+      assert.equal(refused.status, 400, refused.text);
+      assert.match(refused.text, words);
+    }
+    const answer = await maria.act(page, 'adjust', fields);
+    assert.equal(answer.status, 303, answer.text);
+  });
+
   it('a code makes one proposal: if the form is sent again with another amount, it asks for another code', async () => {
     const page = `/accounts/${own.guarded.id}`;
     const fields = {

@@ -27,6 +27,8 @@ describe('a refund at the support desk', () => {
   const propose = async (page: string, amount: string): Promise<string> => {
     const { desk, maria } = world;
     const code = await desk.freshCode(maria.person);
+    const wrong = await maria.act(page, 'refund', { amount: '1.000', reason: 'ticket 118', code });
+    assert.match(wrong.text, /amount is not valid: write it as/);
     const answer = await maria.act(page, 'refund', { amount, reason: 'ticket 118', code });
     assert.equal(answer.status, 303, answer.text);
     return (await maria.get(answer.headers.get('location') ?? '')).text;

@@ -71,6 +71,8 @@ describe('resolving a payout at the support desk', () => {
     const page = `/payouts/${id}`;
     const reason = 'statement of today';
     const propose = { reason, outcome: 'completed', code: await desk.freshCode(maria.person) };
+    const wrong = await maria.act(page, 'propose', { ...propose, outcome: 'paid' });
+    assert.equal(wrong.status, 400, 'it uses up no code');
     assert.equal((await maria.act(page, 'propose', propose)).status, 303);
     const shown = (await maria.get(page)).text;
     assert.match(shown, /a second person, who applies or rejects/);

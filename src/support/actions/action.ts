@@ -52,6 +52,8 @@ export interface DeskAction<Resource> {
   readonly fields?: (resource: Resource, given: URLSearchParams | null) => Content;
   /** Whether the button is shown. The service decides again when the action is performed. */
   readonly isOffered: (resource: Resource, by: StaffIdentity) => boolean;
+  /** Throws `invalid_field`, before a code is used up. */
+  readonly check?: (resource: Resource, form: URLSearchParams) => unknown;
   /** Set if the service itself records refusals. */
   readonly recordsRefusals?: true;
   /** Throws `ApiError` if the action is refused. */
@@ -169,9 +171,12 @@ async function performOnce<Resource>(
   const all = (result: ActionResult): readonly ActionResult[] => items.map(() => result);
   if (!('clean' in cleaned)) return all({ outcome: 'refused', refusal: cleaned });
   try {
+    for (const { resource } of items) action.check?.(resource, form);
     const refusal = await codeRefusal(deps, submission, actionId);
     if (refusal !== null) return all({ outcome: 'refused', refusal });
   } catch (failure) {
+    if (failure instanceof ApiError && failure.refusal.code === 'invalid_field')
+      return all({ outcome: 'refused', refusal: failure.refusal });
     return all(unknownResult(failure));
   }
   return Promise.all(

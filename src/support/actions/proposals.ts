@@ -12,7 +12,12 @@ import {
   RESOLUTION_OUTCOMES,
 } from '../../db/entities/payouts.js';
 import { decidedRefusal } from '../../funding/rules.js';
-import { approveAdjustment, proposeAdjustment, rejectAdjustment } from '../../funding/service.js';
+import {
+  approveAdjustment,
+  assertReference,
+  proposeAdjustment,
+  rejectAdjustment,
+} from '../../funding/service.js';
 import { approveResolution } from '../../payouts/resolution/approve.js';
 import {
   ANOTHER_OPEN,
@@ -28,7 +33,7 @@ import {
 } from '../../payouts/resolution/resolutions.js';
 import { assertMayAct, type StaffIdentity } from '../../staff/rules.js';
 import { type Original, refundRefusal } from '../../transfers/originals.js';
-import { parsePrinted } from '../forms.js';
+import { amountOf } from '../forms.js';
 import { type Content, html, type Html } from '../html.js';
 import { field, hiddenField } from '../pages/layout.js';
 import { inWords, moneyText } from '../reading/payouts.js';
@@ -79,21 +84,24 @@ export const ACCOUNT_ACTIONS: readonly DeskAction<Account>[] = [
       adjustmentFields(status === 'closed' ? ['out'] : ADJUSTMENT_DIRECTIONS, given),
     // A payout may have been returned to a closed account, which is then emptied.
     isOffered: () => true,
+    check: (_, form) => adjustmentOf(form),
     run: async (deps, { id: accountId, tenantId }, { by, reason, form }) => {
-      const direction = ADJUSTMENT_DIRECTIONS.find((one) => one === form.get('direction'));
-      if (direction === undefined) throw new ApiError(invalidField('direction', 'unknown'));
-      const asset = form.get('asset') ?? '';
-      if (!isAsset(asset)) throw new ApiError(invalidField('asset', 'unknown'));
-      const amount = parsePrinted(form.get('amount') ?? '', asset);
-      if (amount?.asset !== asset)
-        throw new ApiError(invalidField('amount', 'write it as 1,500.00 or 1500'));
-      const reference = form.get('reference') ?? '';
-      const request = { tenantId, accountId, direction, amount, reference, reason, by };
+      const request = { ...adjustmentOf(form), tenantId, accountId, reason, by };
       const { resource } = await proposeAdjustment(deps, request);
       if (resource.proposedById !== by.id) throw new ApiError(REFERENCE_TAKEN);
     },
   },
 ];
+
+function adjustmentOf(form: URLSearchParams) {
+  const direction = ADJUSTMENT_DIRECTIONS.find((one) => one === form.get('direction'));
+  if (direction === undefined) throw new ApiError(invalidField('direction', 'unknown'));
+  const asset = form.get('asset') ?? '';
+  if (!isAsset(asset)) throw new ApiError(invalidField('asset', 'unknown'));
+  const reference = form.get('reference') ?? '';
+  assertReference(reference);
+  return { direction, amount: amountOf(form, asset), reference };
+}
 
 const REFERENCE_TAKEN = invalidState(
   'another person has already proposed this adjustment under this reference',
@@ -147,15 +155,18 @@ export const REFUND_ACTION: DeskAction<Original> = {
       { hint: `Such as 1,500.00 ${asset}; empty for all that is left` },
     ),
   isOffered: (original) => refundRefusal(original, null) === null,
+  check: refundOf,
   run: async ({ transfers }, original, { by, reason, actionId, form }) => {
-    const given = form.get('amount') ?? '';
-    const amount = given === '' ? null : parsePrinted(given, original.asset);
-    if (given !== '' && amount?.asset !== original.asset)
-      throw new ApiError(invalidField('amount', 'write it as 1,500.00 or 1500'));
+    const amount = refundOf(original, form);
     const { outcome } = await transfers.proposeRefund(original, { amount, reason, by }, actionId);
     if (!outcome.done) throw new ApiError(outcome.refusal);
   },
 };
+
+/** Returns null for all that is left. */
+function refundOf({ asset }: Original, form: URLSearchParams) {
+  return (form.get('amount') ?? '') === '' ? null : amountOf(form, asset);
+}
 
 const OUTCOME_WORDS: Readonly<Record<ResolutionOutcome, string>> = {
   completed: 'completed: the bank has paid it',
@@ -190,11 +201,10 @@ const RESOLUTION_ACTIONS: readonly DeskAction<SeenPayout>[] = [
     ],
     isOffered: ({ payout, proposal }) =>
       proposal === undefined && possibleOutcomes(payout).length > 0,
-    run: async ({ writer }, seen, { by, reason, actionId, form }) => {
-      const outcome = RESOLUTION_OUTCOMES.find((one) => one === form.get('outcome'));
-      if (outcome === undefined) throw new ApiError(invalidField('outcome', 'unknown'));
-      const proposal = { outcome, reason, by };
-      await proposeResolution(writer, withShownState(seen, form), proposal, actionId);
+    check: resolutionOf,
+    run: async ({ writer }, now, { by, reason, actionId, form }) => {
+      const { seen, outcome } = resolutionOf(now, form);
+      await proposeResolution(writer, seen, { outcome, reason, by }, actionId);
     },
   },
   {
@@ -258,13 +268,15 @@ export const PAYOUT_ACTIONS: readonly DeskAction<SeenPayout>[] = [
 const SHOWN_STATE = 'state';
 const PROPOSAL = 'resolution';
 
-/** Returns the payout with the state that the page showed. Throws `ApiError` if the field is invalid. */
-function withShownState(now: SeenPayout, form: URLSearchParams): SeenPayout {
+/** Returns the outcome, and the payout with the state that the page showed. Throws `ApiError` for an invalid field. */
+function resolutionOf(now: SeenPayout, form: URLSearchParams) {
+  const outcome = RESOLUTION_OUTCOMES.find((one) => one === form.get('outcome'));
+  if (outcome === undefined) throw new ApiError(invalidField('outcome', 'unknown'));
   const [word, count] = (form.get(SHOWN_STATE) ?? '').split(' ');
   const [status, contradictions] = [PAYOUT_STATUSES.find((one) => one === word), Number(count)];
   if (status === undefined || !Number.isSafeInteger(contradictions))
     throw new ApiError(invalidField(SHOWN_STATE, 'unknown'));
-  return { ...now, payout: { ...now.payout, status }, contradictions };
+  return { outcome, seen: { ...now, payout: { ...now.payout, status }, contradictions } };
 }
 
 /** Shows what a second person applies. */
