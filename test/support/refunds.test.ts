@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
+import { parseDetails } from '../../src/access/audit-log.js';
 import type { Account } from '../../src/db/entities/parties.js';
 import { answered, type Json, LEAST, list, object, text } from '../helpers/bank.js';
 import { type GuardedBank, openGuarded } from '../helpers/guarded.js';
@@ -103,6 +104,10 @@ describe('a refund at the support desk', () => {
     const more = { ...form, code: await desk.freshCode(maria.person) };
     const refused = await maria.post(`/bonuses/${id}/refund`, more);
     assert.match(refused.text, /more than can still be refunded/);
+    const last = (await desk.acts(id)).at(-1);
+    assert(last?.action === 'transfer.refund_refused');
+    const message = 'the amount is more than can still be refunded';
+    assert.deepEqual(parseDetails(last), { reason: 'more', refused: message });
     assert.equal((await refundsOf(id)).length, 1);
   });
 });

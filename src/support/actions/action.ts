@@ -201,7 +201,7 @@ async function performItem<Resource>(
   } catch (failure) {
     if (!(failure instanceof ApiError)) return unknownResult(failure);
     if (failure.refusal.code === 'ledger_unavailable') return { outcome: 'unknown', fault: null };
-    const details = { refused: failure.message };
+    const details = { reason, refused: failure.message };
     if (action.name !== null && action.recordsRefusals !== true)
       await recordOnce(deps, actionId, by, { ...refusedAction(action.name, subject), details });
     return { outcome: 'refused', refusal: failure.refusal };
