@@ -9,7 +9,7 @@ import { digestOf, selectedIds, SET_ACTIONS } from './actions/sets.js';
 import { noSuchPage, type SignedInPerson } from './desk.js';
 import { hmacOf } from './forms.js';
 import { decidedPage, readDecidedRows } from './pages/decided.js';
-import { listCsv, type ReadRows } from './pages/export.js';
+import { columnsOf, listCsv, type ReadRows } from './pages/export.js';
 import { notice, type Page, pathOf } from './pages/layout.js';
 import { KEPT, type OpenForm } from './pages/action-form.js';
 import { resourcePage, unknownPage } from './pages/resource.js';
@@ -96,7 +96,7 @@ function addDownload(
     await ownForm(context, site, person.secret);
     const { list, read, ...given } = await listOf(context);
     const subject = given.subject ?? { tenantId: null, subjectType: 'list', subjectId: list };
-    const { csv, lines: rows } = await listCsv(read);
+    const { csv, lines: rows } = await listCsv(read, columnsOf(list, given.subject !== undefined));
     const entry = { ...subject, action: 'list.export' as const, details: { list, rows } };
     await recordOnce(site, newId(), person.identity, entry);
     context.attachment(`${list}.csv`);

@@ -159,7 +159,7 @@ describe("a batch's page at the support desk", () => {
     const [heading = '', ...lines] = file.text.trim().split('\r\n');
     assert.equal(
       heading,
-      'Id,Row,Recipient,Amount,Asset,Fee,Description,Reference,Status,Payout,Reason,Settled',
+      'Id,Row,Recipient,Amount,Asset,Fee,Description,Reference,Status,Payout,Details,Reason,Message,Settled',
     );
     assert.deepEqual(
       lines.map((line) => line.split(',')[1]),

@@ -111,8 +111,9 @@ describe('the decisions of a day at the support desk', () => {
     const { text: csv } = await maria.post(action, formOf(page, action).fields);
     assert.match(
       csv,
-      /^Id,Item,Item id,Amount,Asset,From,To,Description,Action,By,Time,Tenant,Reason\r\n/,
+      /^Id,Item,Item id,Amount,Asset,From,To,From → to,Description,Action,By,Time,Tenant,Reason,Details\r\n/,
     );
+    assert.match(csv, /\n[^,]+,transfer,.*,Number 26,\r\n/);
     assert(csv.includes(`,transfer,${seen[0]},12345.00,COPM,`), csv);
     const rows = csv.trim().split('\r\n').length - 1;
     const last = (await desk.acts('decided')).at(-1);

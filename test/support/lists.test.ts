@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { parseDetails } from '../../src/access/audit-log.js';
 import { instant, localTime } from '../../src/core/instant.js';
-import { WAITING_KINDS } from '../../src/support/reading/waiting.js';
+import { LISTS, WAITING_KINDS } from '../../src/support/reading/waiting.js';
 import { answered, idLiteral, text } from '../helpers/bank.js';
 import { openGuarded } from '../helpers/guarded.js';
 import { assertLedgerSound } from '../helpers/world.js';
+import { register } from '../webhooks/support.js';
 import { formOf, openDesk } from './desk.js';
 
 const { db, api, desk, maria } = await openDesk();
@@ -45,6 +46,48 @@ describe('the lists of the support desk', () => {
     assert.deepEqual(
       lines.map((line) => [line.action, line.actorClaimed, parseDetails(line).rows]),
       [['list.export', 'maria', 1]],
+    );
+  });
+
+  it('a download has the same columns whatever its list contains', async () => {
+    const of = 'Amount,Asset,From,To,Description,Status,Details,Expires';
+    const requested = 'Tenant,Requested,Requested by';
+    const columns = {
+      transfers: `${of},${requested}`,
+      payouts: `${of},At the rail since,Stuck since,${requested}`,
+      batches: 'Batch,Rows,Total,Asset,From,Status,Details,Tenant,Requested by,Uploaded',
+      endpoints: 'Address,Status,Details,Disabled,Tenant,Failing since,Last success',
+      adjustments:
+        'Amount,Asset,Direction,Account,Reason,Reference,Status,Details,Tenant,Proposed by,Proposed',
+    };
+    const { fields } = formOf((await maria.get('/')).text, '/sign-out');
+    const headerOf = async (path: string): Promise<string> => {
+      const { text: csv } = await maria.post(path, fields);
+      return csv.slice('Id,'.length, csv.indexOf('\r\n'));
+    };
+    for (const kind of WAITING_KINDS) {
+      const header = await headerOf(`/waiting/${kind}/csv?text=nobody`);
+      assert.equal(header, columns[LISTS[kind].rows], kind);
+    }
+    const { guarded } = own;
+    const others = {
+      ...columns,
+      schedules: 'Amount,Asset,From,To,Description,Status,Next run,Tenant',
+      bonuses: 'Amount,Asset,From,To,Description,Reference,Tenant,Paid,Paid by',
+      accounts: 'Account,Alias,Type,Status,Tenant',
+      movements: 'Movement,Related id,Direction,Amount,Asset,Balance after,With,Description,Time',
+    };
+    for (const [list, header] of Object.entries(others)) {
+      if (list === 'adjustments') continue;
+      const owner =
+        list === 'movements' ? `/accounts/${guarded.id}` : `/tenants/${guarded.tenantId}`;
+      const found = await headerOf(`${owner}/${list}/csv`);
+      assert.equal(found, header.replace(',Tenant', ''), list);
+    }
+    const endpoint = await register(own.bank, ['transfer.completed'], 'https://csv.example/');
+    assert.equal(
+      await headerOf(`/endpoints/${text(endpoint.id)}/deliveries/csv`),
+      'Event,Event id,Cause,State,Details,Next attempt,Attempts',
     );
   });
 

@@ -36,7 +36,7 @@ export function readDecidedRows(view: View, { day, person }: DecidedQuery): Read
     const rows = items.map((row): Row => {
       const { tenantId, subjectType, subjectId } = row;
       const timeZone = names.timeZone(tenantId);
-      const { what, by, details } = actionLine(row, new Map(), timeZone);
+      const { what, by, details, said } = actionLine(row, new Map(), timeZone);
       const fact = (...labels: readonly string[]): Content =>
         facts.get(subjectId)?.find(([label]) => labels.includes(label))?.[1];
       const item = [inWords(subjectType), plainText(fact('Amount'))].filter((text) => text);
@@ -51,7 +51,7 @@ export function readDecidedRows(view: View, { day, person }: DecidedQuery): Read
         ['By', by && `${by.name} (${by.as})`],
         ['Time', time(row.at, timeZone)],
         tenantFact(tenantId, names.tenant(tenantId)),
-        ['Reason', details],
+        ['Reason', withValues(html`${details}`, said)],
       ];
     });
     const ids = items.map(({ id }) => id);

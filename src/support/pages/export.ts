@@ -52,14 +52,47 @@ export async function summaryOf(first: ListRows, read: ReadRows): Promise<string
   return `${least}${all.length} found${total && `, in total ${total}`}${isWhole ? '' : ' so far'}.`;
 }
 
+const OPERATION = 'Amount, Asset, From, To, Description';
+const REQUEST = 'Tenant, Requested, Requested by';
+const TRANSFER = `${OPERATION}, Status, Details, Expires, ${REQUEST}`;
+const PAYOUT = `${OPERATION}, Status, Details, Expires, At the rail since, Stuck since, ${REQUEST}`;
+const BATCH = 'Batch, Rows, Total, Asset, From, Status, Details, Tenant, Requested by, Uploaded';
+const COLUMNS: Readonly<Record<string, string>> = {
+  ...{ transfers: TRANSFER, refunds: TRANSFER, batches: BATCH, rejected: BATCH },
+  ...{ payouts: PAYOUT, proposals: PAYOUT, stuck: PAYOUT, unanswered: PAYOUT },
+  schedules: `${OPERATION}, Status, Next run, Tenant`,
+  bonuses: `${OPERATION}, Reference, Tenant, Paid, Paid by`,
+  rows: 'Row, Recipient, Amount, Asset, Fee, Description, Reference, Status, Payout, Details, Reason, Message, Settled',
+  problems: 'Row, Column, Code, Problem, Value',
+  adjustments:
+    'Amount, Asset, Direction, Account, Reason, Reference, Status, Details, Tenant, Proposed by, Proposed',
+  movements:
+    'Movement, Related id, Direction, Amount, Asset, Balance after, With, Description, Time',
+  endpoints: 'Address, Status, Details, Disabled, Tenant, Failing since, Last success',
+  deliveries: 'Event, Event id, Cause, State, Details, Next attempt, Attempts',
+  accounts: 'Account, Alias, Type, Status, Tenant',
+  tenants: 'Tenant, Network, Time zone, Moved today, Asset, Pending, Failed today',
+  decided:
+    'Item, Item id, Amount, Asset, From, To, From → to, Description, Action, By, Time, Tenant, Reason, Details',
+};
+
+/** Returns the columns after `Id`, the same for any content of the list. (docs/support.md) */
+export function columnsOf(list: string, isOfResource: boolean): readonly string[] {
+  // Refunds may be of another tenant than their resource.
+  const isOfOneTenant = isOfResource && list !== 'refunds';
+  const names = COLUMNS[list]?.split(', ') ?? [];
+  return names.filter((name) => name !== 'Tenant' || !isOfOneTenant);
+}
+
 /** Returns a list as CSV with the number of lines, as far as `readAll` reads it. */
 export async function listCsv(
   read: ReadRows,
+  header: readonly string[],
 ): Promise<{ readonly csv: string; readonly lines: number }> {
   const { all } = await readAll(read);
   const kinds = new Map(all.flat().map(([label, , kind]) => [label, kind]));
   const lines = all.flatMap(linesOf);
-  const names = [...new Set(lines.flatMap((line) => Object.keys(line)))];
+  const names = ['Id', ...header];
   const columns = names.map((name): Column => ({
     name,
     kind: kinds.get(name) ?? 'text',

@@ -219,12 +219,8 @@ const CHANNELS: Readonly<Record<AuditRow['channel'], string>> = {
   support: 'support desk',
 };
 
-/** Returns an action in words. `people` are the names of members. */
-export function actionLine(
-  row: AuditRow,
-  people: ReadonlyMap<string, string>,
-  timeZone: string,
-): TimelineLine {
+/** Returns an action in words, with what files say. `people` are the names of members. */
+export function actionLine(row: AuditRow, people: ReadonlyMap<string, string>, timeZone: string) {
   const verb = row.action.slice(row.action.indexOf('.') + 1);
   const isRefused = verb.endsWith('_refused');
   const plain = isRefused ? verb.slice(0, -'_refused'.length) : verb;
@@ -235,14 +231,15 @@ export function actionLine(
   const name = people.get(row.actorClaimed) ?? row.actorClaimed;
   const details = parseDetails(row);
   // In a decision on a proposal, `reason` repeats that of the proposal.
-  const reason = details.why ?? details.reason ?? '';
+  const reason = String(details.why ?? details.reason ?? '');
   // The page of an adjustment shows all other details as facts.
   const isShort = row.subjectType === 'adjustment' && !isRefused;
   const others = isShort ? [] : detailLines(details, timeZone);
-  return line(
+  const shown = line(
     row.at,
     sentenceCase(isRefused ? `refused attempt: ${plain}` : words),
     { name: name === '' ? 'no name given' : name, as: CHANNELS[row.channel] },
-    [reason === '' ? [] : `“${String(reason)}”`, others].flat().join(' · '),
+    [reason === '' ? [] : `“${reason}”`, others].flat().join(' · '),
   );
+  return { ...shown, said: { '': reason || null, Details: others.join('; ') || null } };
 }
