@@ -36,6 +36,8 @@ describe('the search of the support desk by words', () => {
     for (const words of ['Pérez', 'perez', 'PÉREZ maría', 'nuflo jose', 'nuf', '9876', '1239876'])
       assert(await finds({ text: words }, `/accounts/${id}`), words);
     assert.match(await found({ text: '1239876' }), /data-label="Found in".*phone: \*{4}9876/);
+    const { text: page } = await maria.get(`/accounts/${id}`);
+    assert(page.includes('<dt>Phone</dt><dd>****9876</dd>') && !page.includes('1239876'), page);
     for (const words of ['pérez carlos', '876', '9875', 'erez'])
       assert(!(await finds({ text: words }, `/accounts/${id}`)), words);
   });

@@ -125,6 +125,7 @@ export const accountKind: ResourceKind<Account> = {
       facts: [
         ['Type', type],
         ['Alias', account.alias],
+        ['Phone', account.phone !== null && `****${account.phone.slice(-4)}`],
         ['Verified', time(account.verifiedAt) ?? 'no'],
         metadataFact(account.metadata),
         [
