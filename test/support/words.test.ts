@@ -123,13 +123,17 @@ describe('the search of the support desk by words', () => {
     const { guarded: from, receiver: to } = own;
     const sent: string[] = [];
     for (let count = 0; count < 60; count += 1)
-      sent.push(text((await own.bank.sent({ from, to, raw: LEAST, description: 'Ozono' })).id));
+      sent.push(
+        text((await own.bank.sent({ from, to, raw: LEAST + 7n, description: 'Ozono' })).id),
+      );
     const { id: account } = await own.account({ name: 'Ozono SAS' });
     const seen = async (): Promise<string[][]> => {
       const pages: string[][] = [];
       for (let path: string | undefined = '/search?text=ozono'; path !== undefined;) {
         const { text: page } = await maria.get(path);
         assert.equal(page.includes(`href="/accounts/${account}"`), pages.length === 0, path);
+        const heading = ['newest 25', 'next 25', '10'][pages.length];
+        assert(page.includes(`>Transfers: ${heading}</h2>`), page);
         const links = page.matchAll(/<th scope="row"[^>]*>\s*<a href="\/transfers\/([^"?]+)/g);
         pages.push(Array.from(links, ([, id = '']) => id));
         path = /href="([^"]*)">More transfers</.exec(page)?.[1]?.replaceAll('&amp;', '&');
@@ -142,6 +146,11 @@ describe('the search of the support desk by words', () => {
     assert.deepEqual(await seen(), expected);
     await index();
     assert.deepEqual(await seen(), expected);
+    const { text: ofAmount } = await maria.get('/search?text=1,000.07');
+    assert(ofAmount.includes('>Transfers: newest 25</h2>'), ofAmount);
+    const [, more = ''] = /href="([^"]*)">More transfers</.exec(ofAmount) ?? [];
+    const { text: all } = await maria.get(more.replaceAll('&amp;', '&'));
+    assert(all.includes('>Transfers: 60</h2>') && !all.includes('More transfers'), all);
   });
 
   it('a pay-in is found by its amount, with the name of its account or alone, and leads to the account', async () => {

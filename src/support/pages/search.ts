@@ -134,7 +134,7 @@ async function answer(view: View, given: SearchQuery): Promise<Html> {
     'wait',
     html`Nothing has this id. If it belongs to a request, the request arrived at ${time(at, 'UTC')}.
     Operations of all tenants in the ten seconds after it:`,
-  )}${await results(view, near, text)}`;
+  )}${await results(view, near, query)}`;
 }
 
 /** Shows what the text names exactly, the newest results of each kind, and links to those that follow. */
@@ -154,7 +154,7 @@ async function wordResults(
   };
   const isFull = Object.values(exact).some((rows) => rows.length >= MAX_FOUND);
   const isOfMore = query.kind !== '' && KINDS.some((kind) => named[kind].length > MAX_FOUND);
-  return html`${await results(view, shown, query.text, moreOf)}
+  return html`${await results(view, shown, query, moreOf)}
   ${isFull && html`<p class="soft">At most ${MAX_FOUND} of each kind are found by the beginning of an id or reference.</p>`}
   ${next !== null && !isOfMore && continuation(pathOn(next, query.kind))}`;
 }
@@ -212,7 +212,7 @@ async function withinDays(
     const from = isOfDays && nextOf.get(kind);
     return from && moreLink(kind, pathOn(from, kind));
   };
-  return html`${isOpen && RECENT}${await results(view, found, query.text || query.amount, moreOf)}${more}`;
+  return html`${isOpen && RECENT}${await results(view, found, query, moreOf)}${more}`;
 }
 
 const TITLES = new Map([
@@ -243,18 +243,23 @@ function foundIn({ railReference, metadata, phone }: HiddenColumns, text: string
 async function results(
   view: View,
   found: SearchResult,
-  text: string,
+  query: SearchQuery,
   moreOf: (kind: keyof SearchResult) => Content = () => null,
 ): Promise<Html> {
   if (countFound(found) === 0)
     return html`<p class="card soft">No results.</p>
       ${HELP}`;
+  const text = query.text || query.amount;
+  const which = query.after === '' && query.from === '' ? 'newest ' : 'next ';
   const sectionOf = async <Kind extends keyof SearchResult>(kind: Kind): Promise<Content> => {
-    const rows = await tableOf(view, kind, found[kind], { more: (row) => foundIn(row, text) });
-    const more = moreOf(kind);
-    const heading = `${titleOf(kind)}: ${found[kind].length}`;
+    // A page of one kind has all that was found.
+    const items = query.kind === '' ? found[kind].slice(0, MAX_FOUND) : found[kind];
+    const rows = await tableOf(view, kind, items, { more: (row) => foundIn(row, text) });
+    const all = `/search${queryText({ ...query, kind })}`;
+    const more = moreOf(kind) || (items.length < found[kind].length && moreLink(kind, all));
+    const heading = `${titleOf(kind)}: ${more ? which : ''}${items.length}`;
     return (rows ?? more) && section(kind, heading, [rows, more]);
   };
-  const kinds = Object.keys(found) as (keyof SearchResult)[];
+  const kinds = KINDS.filter((one) => query.kind === '' || query.kind === one);
   return html`${await Promise.all(kinds.map((kind) => sectionOf(kind)))}`;
 }
