@@ -16,7 +16,7 @@ describe('the webhooks of a transfer at the support desk', () => {
     const id = text((await bank.sent({ from, to, raw: LEAST })).id);
     const { text: page } = await maria.get(`/transfers/${id}`);
     const [, event = ''] = /href="(\/events\/[0-9a-f-]{36})\/resend"/.exec(page) ?? [];
-    return { id, page, event, eventId: event.slice('/events/'.length) };
+    return { id, page, event, receiver: to, eventId: event.slice('/events/'.length) };
   }
 
   const set = (url: string, change: string): Promise<unknown> =>
@@ -51,7 +51,7 @@ describe('the webhooks of a transfer at the support desk', () => {
 
   it('staff resend an event once for each form, with a line in the audit log that the page of the transfer shows', async () => {
     const url = 'https://resent.example/';
-    const { id, event, eventId } = await transferred([url]);
+    const { id, event, eventId, receiver } = await transferred([url]);
     await set(url, read);
     const form = { ...(await maria.form(event, 'resend')), reason: 'Asked for in ticket 118' };
     for (const state of ['pending', 'failed']) {
@@ -74,8 +74,12 @@ describe('the webhooks of a transfer at the support desk', () => {
     assert.match(row, />sent again</);
     assert.deepEqual(others, []);
     assert.match(page, /Webhook sent again[^]*maria[^]*“Asked for in ticket 118”/);
-    assert.match((await maria.get(event)).text, new RegExp(`href="/transfers/${id}"`));
-    assert((await maria.get('/decided')).text.includes(`href="/events/${eventId}">event</a>`));
+    const about = `href="/transfers/${id}">Transfer of 1,000.00 COPM to ${receiver.name}</a>`;
+    const { text: ofEvent } = await maria.get(event);
+    assert(ofEvent.includes(about), ofEvent);
+    const { text: decided } = await maria.get('/decided');
+    const item = `href="/events/${eventId}">event transfer.completed of 1,000.00 COPM</a>`;
+    assert(decided.includes(item), decided);
     const lines = await desk.acts(eventId);
     assert.deepEqual(
       lines.map((line) => [line.action, line.actorClaimed, parseDetails(line)]),

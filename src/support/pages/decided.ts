@@ -1,16 +1,16 @@
 import { parseUuid } from '../../core/ids.js';
+import { events } from '../../db/entities/events.js';
 import { countDecided, readDecided, readLocalDays } from '../../staff/decided.js';
 import { type SignedInPerson, noSuchPage } from '../desk.js';
 import { type Content, html, plainText, valuesOf, withValues } from '../html.js';
 import { inWords } from '../reading/payouts.js';
-import { findResources, type Rows, type SearchResult } from '../reading/search.js';
 import { actionLine } from '../reading/timeline.js';
 import { namesOf } from '../reading/transfers.js';
 import { NO_ROWS, type ReadRows } from './export.js';
 import { dayFault } from './filter.js';
 import { field, type Page, relatedLink, type Row, tenantFact, time } from './layout.js';
 import { listContent } from './list.js';
-import { factsOf, type View } from './rows.js';
+import { factsOfAll, type View } from './rows.js';
 
 /** The staff's decisions of a day, by person. */
 
@@ -29,17 +29,18 @@ export function readDecidedRows(view: View, { day, person }: DecidedQuery): Read
     const found = await readDecided(reader, days, { name: person, before }, limit + 1);
     const items = found.slice(0, limit);
     const subjects = items.flatMap(({ subjectId }) => parseUuid(subjectId) ?? []);
-    const [names, facts] = await Promise.all([
-      namesOf(reader, items),
-      findResources(reader, subjects).then((resources) => factsOfAll(view, resources)),
-    ]);
+    const resent = subjects.length === 0 ? [] : await reader.select(events, { id: subjects });
+    const about = [...subjects, ...resent.map(({ resourceId }) => resourceId)];
+    const [names, facts] = await Promise.all([namesOf(reader, items), factsOfAll(view, about)]);
     const rows = items.map((row): Row => {
       const { tenantId, subjectType, subjectId } = row;
       const timeZone = names.timeZone(tenantId);
       const { what, by, details, said } = actionLine(row, new Map(), timeZone);
+      const event = resent.find(({ id }) => id === subjectId);
       const fact = (...labels: readonly string[]): Content =>
-        facts.get(subjectId)?.find(([label]) => labels.includes(label))?.[1];
-      const item = [inWords(subjectType), plainText(fact('Amount'))].filter((text) => text);
+        facts.get(event?.resourceId ?? subjectId)?.find(([label]) => labels.includes(label))?.[1];
+      const noun = event === undefined ? inWords(subjectType) : `event ${event.type}`;
+      const item = [noun, plainText(fact('Amount'))].filter((text) => text);
       const shown = relatedLink(subjectType, subjectId, item.join(' of '));
       const [{ '': Amount = null, Asset = null } = {}] = valuesOf(fact('Amount'));
       const values = { '': subjectType, 'Item id': subjectId, Amount, Asset };
@@ -57,17 +58,6 @@ export function readDecidedRows(view: View, { day, person }: DecidedQuery): Read
     const ids = items.map(({ id }) => id);
     return { ids, rows, next: found.length > limit ? (ids.at(-1) ?? null) : null };
   };
-}
-
-/** Returns the facts of resources of all kinds, by their ids. */
-async function factsOfAll(view: View, found: SearchResult): Promise<ReadonlyMap<string, Row>> {
-  const factsIn = async <K extends keyof Rows>(kind: K): Promise<[string, Row][]> => {
-    const rows: readonly Rows[K][] = found[kind];
-    const facts = await factsOf(view, kind, rows);
-    return rows.map(({ id }, index) => [id, facts[index] ?? []]);
-  };
-  const kinds = (Object.keys(found) as (keyof Rows)[]).filter((kind) => found[kind].length > 0);
-  return new Map((await Promise.all(kinds.map((kind) => factsIn(kind)))).flat());
 }
 
 export async function decidedPage(

@@ -13,7 +13,7 @@ import { type Content, html, type Html, paragraph, withValues } from '../html.js
 import { destinationText } from '../../payouts/rules.js';
 import { readTakers } from '../../staff/remarks.js';
 import { inWords, resolutionLine, stuckText } from '../reading/payouts.js';
-import type { Rows } from '../reading/search.js';
+import { findResources, KINDS, type Rows } from '../reading/search.js';
 import { readTotals, type TenantTotals, todayOf } from '../reading/totals.js';
 import { type Names, namesOf } from '../reading/transfers.js';
 import { readApprovedBySupport } from '../reading/waiting.js';
@@ -133,6 +133,18 @@ export async function factsOf<K extends keyof Rows>(
     const taken = paragraph(html`taken by ${taker.name} ${distance(taker.since, now)}`);
     return facts.map((fact): Fact => (fact[0] === 'Status' ? ['Status', [fact[1], taken]] : fact));
   });
+}
+
+/** Returns the facts of the resources of all kinds with these ids, by id. */
+export async function factsOfAll(view: View, ids: readonly Uuid[]) {
+  const found = await findResources(view.reader, ids);
+  const factsIn = async <K extends keyof Rows>(kind: K): Promise<[string, Row][]> => {
+    const rows: readonly Rows[K][] = found[kind];
+    const facts = await factsOf(view, kind, rows);
+    return rows.map(({ id }, index) => [id, facts[index] ?? []]);
+  };
+  const kinds = KINDS.filter((kind) => found[kind].length > 0);
+  return new Map<string, Row>((await Promise.all(kinds.map((kind) => factsIn(kind)))).flat());
 }
 
 const ROWS: { readonly [K in keyof Rows]: RowOf<Rows[K]> } = {

@@ -1,11 +1,13 @@
 import { counted } from '../../core/collections.js';
-import { type EventRow, events, isSubscribable } from '../../db/entities/events.js';
+import { type EventRow, events, type EventType, isSubscribable } from '../../db/entities/events.js';
 import { redeliverByStaff } from '../../webhooks/staff-actions.js';
-import { type Content, element, html } from '../html.js';
+import { type Content, element, html, plainText, valuesOf } from '../html.js';
 import { deliveryRow } from '../pages/history.js';
-import { type Fact, link, section, tableSection, tag } from '../pages/layout.js';
+import { type Fact, link, type Row, section, tableSection, tag } from '../pages/layout.js';
+import { factsOfAll } from '../pages/rows.js';
 import { deliveriesOf, type DeliveryHistory } from '../reading/ledger.js';
 import { findOnly } from '../reading/search.js';
+import { sentenceCase } from '../reading/timeline.js';
 import type { PageContext, ResourceKind } from './resource-kind.js';
 
 /** An event of a tenant's log, with its deliveries to each endpoint. */
@@ -30,9 +32,10 @@ export const eventKind: ResourceKind<EventRow> = {
   titleOf: ({ type }) => `Event ${type}`,
   async describe(event, context) {
     const { reader, time, tenant } = context;
-    const { id, tenantId, type, sequence, createdAt } = event;
-    const [about, deliveries] = await Promise.all([
+    const { id, tenantId, resourceId, type, sequence, createdAt } = event;
+    const [about, facts, deliveries] = await Promise.all([
       findOnly(reader, id),
+      factsOfAll(context, [resourceId]),
       deliveriesOf(reader, tenantId, [event]),
     ]);
     return {
@@ -40,7 +43,7 @@ export const eventKind: ResourceKind<EventRow> = {
       facts: [
         ['Type', type],
         ["Number in the tenant's log", sequence],
-        ['About', about && link(...about, 'its resource')],
+        ['About', about && link(...about, nameOf(type, facts.get(resourceId)))],
         tenant,
         ['Recorded', time(createdAt)],
         ...resentFacts(deliveries, time),
@@ -52,6 +55,13 @@ export const eventKind: ResourceKind<EventRow> = {
     };
   },
 };
+
+/** Returns the name of the event's resource, such as "Transfer of 45,000.00 COPM to Bruno". */
+function nameOf(type: EventType, [first, second]: Row = []): string {
+  if (first?.[0] !== 'Amount') return plainText(first?.[1]) || 'its resource';
+  const [{ To } = {}] = valuesOf(second?.[1]);
+  return `${sentenceCase(type.replace(/\..*$/, ''))} of ${plainText(first[1])}${To ? ` to ${To}` : ''}`;
+}
 
 /** Shows when the event was last sent again, and the state of each delivery since. */
 function resentFacts(
