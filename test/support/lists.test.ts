@@ -125,6 +125,8 @@ describe('the lists of the support desk', () => {
         amount,
       );
       assert(page.includes(`<title>(${ids.length}) `), amount);
+      assert.match(page, /Printed by maria at <time[^>]*>[^<]* UTC-05:00<\/time>/);
+      assert.match(page, /<a class="screen"[^>]*>Reverse the order</);
       const { fields } = formOf(page, `/waiting/transfers/csv?${query.replaceAll('&', '&amp;')}`);
       const { text: csv } = await maria.post(`/waiting/transfers/csv?${query}`, fields);
       const lines = csv.trim().split('\r\n').slice(1);

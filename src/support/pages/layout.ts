@@ -175,7 +175,7 @@ export function metadataFact(metadata: Metadata | null): Fact {
 }
 
 /** A time with its offset from UTC, and without it for columns whose heading has the offset. */
-type Time = Html & { readonly offset: string; readonly short: Html };
+type Time = Html & { readonly offset: string; readonly timeZone: string; readonly short: Html };
 
 /** Shows a time in its tenant's time zone, after a text. Returns null for null. */
 export function time(
@@ -195,6 +195,7 @@ export function time(
   const values = { '': toRfc3339(at), ...others };
   return Object.assign(withValues(shown(`${day} ${clock} ${offset}`), values), {
     offset,
+    timeZone,
     short: shown(`${day} ${clock}`),
   });
 }
@@ -275,8 +276,8 @@ export function table<Item>(items: readonly Item[], rowOf: (item: Item) => Row):
   const columns = (rows[0] ?? []).map(([, , kind], index) => {
     const cells = rows.flatMap((row) => (isEmpty(row[index]?.[1]) ? [] : [row[index]]));
     const heading = [...new Set(cells.map((cell) => cell?.[0]))].join(' / ');
-    const offset = commonOffset(cells.map((cell) => cell?.[1]));
-    return { heading, suffix: offset === null ? '' : `, ${offset}`, kind };
+    const common = commonTime(cells.map((cell) => cell?.[1]));
+    return { heading, suffix: common === null ? '' : `, ${common.offset}`, kind };
   });
   const cellOf = ([label, value, kind]: Fact, index: number): Html => {
     const suffix = columns[index]?.suffix ?? '';
@@ -302,10 +303,10 @@ function isTime(value: Content): value is Time {
   return typeof value === 'object' && value !== null && 'offset' in value;
 }
 
-/** Returns the offset that all times of a column have. Null without times, or with several. */
-function commonOffset(values: readonly Content[]): string | null {
-  const offsets = new Set(values.flatMap((value) => (isTime(value) ? value.offset : [])));
-  return offsets.size === 1 ? ([...offsets][0] ?? null) : null;
+/** Returns a time of a column whose times all have one offset. Null without times, or with several. */
+export function commonTime(values: readonly Content[]): Time | null {
+  const [first, ...others] = values.filter(isTime);
+  return others.every(({ offset }) => offset === first?.offset) ? (first ?? null) : null;
 }
 
 export function section(id: string, heading: string, content: Content): Html {

@@ -4,7 +4,7 @@ import type { SignedInPerson } from '../desk.js';
 import { type Content, element, html, type Html } from '../html.js';
 import { downloadForm, type ReadRows, summaryOf } from './export.js';
 import type { ListFilter } from './filter.js';
-import { type Fact, notice, queryText, table, time } from './layout.js';
+import { type Fact, notice, queryText, table, time, commonTime } from './layout.js';
 import { NONE } from './rows.js';
 
 const ROWS_PER_PAGE = 25;
@@ -35,6 +35,7 @@ export async function listContent(
   const isFirst = after === '' && (rows.length > 0 || next !== null);
   const summary = isFirst && given.length > 0 && (await summaryOf(part, read));
   const pathAfter = (position: string): string => path + queryText({ ...filter, after: position });
+  const zone = commonTime(rows.flatMap((row) => row.map(([, at]) => at)))?.timeZone ?? 'UTC';
   const shown = table([...rows.entries()], ([index, row]) => {
     const [first, ...others] = row;
     if (selection === undefined || first === undefined) return row;
@@ -44,7 +45,7 @@ export async function listContent(
   });
   return html`${fault !== undefined && notice('bad', fault)}
     <p class="print">
-      Printed by ${person.identity.name} at ${time(now, 'UTC')}. Filter:
+      Printed by ${person.identity.name} at ${time(now, zone)}. Filter:
       ${given.map((pair) => pair.join(' ')).join('; ') || 'none'}. ${counted(rows.length, 'row')} on
       this page.
     </p>

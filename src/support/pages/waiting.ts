@@ -101,7 +101,7 @@ export async function waitingPage(
     count > 0 &&
     html`<p class="soft">
       ${LISTS[kind].about}${isReversed && ', reversed'}. ${countText(count)} in total.
-      <a href="${listPath(kind, other)}">Reverse the order</a>
+      <a class="screen" href="${listPath(kind, other)}">Reverse the order</a>
     </p>`;
   const selected = count > 0 && verbs.length > 0 && setBar(kind, query, verbs);
   const content = html`${counts}
