@@ -153,7 +153,7 @@ footer { display: none; padding-bottom: 1.5rem; }
   .keys .links a[rel='next']::after { content: '\\00a0(N)'; }
   .keys [data-key='a'] > summary::after { content: ' (A)'; }
 }
-nav.pages { display: flex; gap: 0.75rem; margin-top: 1rem; }
+nav.pages { display: flex; gap: 0.75rem; margin: 1rem 0; }
 .counts { display: grid; grid-template-columns: repeat(auto-fit, minmax(8.5rem, 1fr)); gap: 0.6rem; }
 .counts a { display: block; height: 100%; padding: 0.6rem 0.9rem; color: var(--soft); text-decoration: none; line-height: 1.3; }
 .counts a:hover, .counts a[aria-current] { border-color: var(--link); }

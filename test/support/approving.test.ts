@@ -237,6 +237,16 @@ describe('approving at the support desk', () => {
     }
     const answer = await maria.act(page, 'adjust', fields);
     assert.equal(answer.status, 303, answer.text);
+    const { text: done } = await maria.get(answer.headers.get('location') ?? '');
+    const [, made = ''] =
+      /role="status">Proposed\.[^<]*<a href="([^"]*)">Adjustment of 12,345\.00 COPM</.exec(done) ??
+      [];
+    const leo = await desk.staffed('leo-posts');
+    const code = await desk.freshCode(leo.person);
+    assert.equal((await leo.act(made, 'approve', { reason: 'checked', code })).status, 303);
+    const { text: posted } = await leo.get(made);
+    assert.match(posted, /<strong>Posted<\/strong>, by leo-posts/);
+    assert.doesNotMatch(posted, /<strong>Approved</);
   });
 
   it('a code makes one proposal: if the form is sent again with another amount, it asks for another code', async () => {

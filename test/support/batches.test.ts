@@ -61,7 +61,7 @@ describe("a batch's page at the support desk", () => {
     const { id } = resourceOf(await world.upload(payer, file));
     await batchServiceOf(world.deps).validate(id, UNWATCHED);
     const { text } = await (await desk.staffed('nora')).get(`/batches/${id}`);
-    for (const shown of ['the file has problems', 'Row 2', 'recipient', 'not_found'])
+    for (const shown of ['the file has problems', 'Row 2', 'recipient', '>not found<'])
       assert(text.includes(shown), shown);
   });
 
@@ -137,6 +137,10 @@ describe("a batch's page at the support desk", () => {
       ['', 'not_found'],
     );
 
+    const problemsForm = formOf(filtered, `${problems}/csv`);
+    const { text: problemsFile } = await visitor.post(`${problems}/csv`, problemsForm.fields);
+    assert.match(problemsFile, /,2,recipient,not_found,/);
+
     // A search by text examines 50,000 row numbers at a time.
     const renumber = (from: number, to: number): Promise<unknown> =>
       db.sql(
@@ -188,7 +192,7 @@ describe("a batch's page at the support desk", () => {
     for (const shown of [
       'amount, description, reference: hidden in the file, but read',
       'Notas, Segunda: visible in the file, not paid',
-      ...['ambiguous_sheet', 'already_paid'],
+      ...['ambiguous sheet', 'already paid'],
     ])
       assert(text.includes(shown), shown);
   });

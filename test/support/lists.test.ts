@@ -243,8 +243,11 @@ describe('the lists of the support desk', () => {
         /&quot;2026-03-01&quot; is before &quot;2026-03-02&quot;/,
       ],
       ['status=done', /is not a status/],
-    ] as const)
-      assert.match((await maria.get(`${path}?${query}`)).text, fault);
+    ] as const) {
+      const { text: page } = await maria.get(`${path}?${query}`);
+      assert.match(page, fault);
+      assert.doesNotMatch(page, /Nothing here/);
+    }
   });
 
   it('a canceled transfer has a status of its own, by which transfers can be restricted', async () => {

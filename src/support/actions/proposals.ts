@@ -79,7 +79,7 @@ export const ACCOUNT_ACTIONS: readonly DeskAction<Account>[] = [
     label: 'Propose an adjustment',
     explanation:
       "Adds money to the account or removes it, after a second person has posted it. The account's owner can read the reason.",
-    done: 'Proposed. A second person must post it: it is listed below under Newest adjustments, and on the start page.',
+    done: 'Proposed. A second person must post it, from the start page or its own page: ',
     fields: ({ status }, given) =>
       adjustmentFields(status === 'closed' ? ['out'] : ADJUSTMENT_DIRECTIONS, given),
     // A payout may have been returned to a closed account, which is then emptied.

@@ -43,13 +43,13 @@ export async function listContent(
     const box = checkbox(ids[index] ?? '', index, selection === 'all');
     return [[heading, [box, content], kind] satisfies Fact, ...others];
   });
-  return html`${fault !== undefined && notice('bad', fault)}
-    <p class="print">
+  return html`<p class="print">
       Printed by ${person.identity.name} at ${time(now, zone)}. Filter:
       ${given.map((pair) => pair.join(' ')).join('; ') || 'none'}. ${counted(rows.length, 'row')} on
       this page.
     </p>
-    ${summary && html`<p class="soft">${summary}</p>`} ${rows.length > 0 ? shown : NONE}
+    ${summary && html`<p class="soft">${summary}</p>`}
+    ${rows.length > 0 ? shown : fault === undefined ? NONE : notice('bad', fault)}
     ${next !== null && rows.length < ROWS_PER_PAGE && notice('wait', MORE)}
     ${pageLinks(pathAfter, after, next)} ${rows.length > 0 && downloadForm(pathAfter(''), person)}`;
 }

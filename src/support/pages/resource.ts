@@ -44,8 +44,8 @@ export async function resourcePage<Resource>(
     ...(await listLinks(reader, place, described, id)),
   ].filter((link) => link);
   const open = result !== null && 'result' in result ? result : null;
-  const performed = result !== null && 'done' in result ? result.done : null;
-  const done = performed && textOf(performed, resource, context.names);
+  const performed = result !== null && 'done' in result ? result : null;
+  const done = performed && textOf(performed.done, resource, context.names);
   const isWaiting = described.list !== undefined && described.hasLeftList !== true;
   const taker = isWaiting ? history.taker : null;
   const warning =
@@ -64,7 +64,7 @@ export async function resourcePage<Resource>(
   const isBeside = described.history !== undefined || described.beforeLists === undefined;
   const isOpen = ({ verb }: { readonly verb: string }): boolean => verb === open?.verb;
   const isShut = open?.result === null && kind.actions.some(isOpen) && !offered.some(isOpen);
-  const content = html`${done !== null && notice('good', done)}${open && formNotice(open)}
+  const content = html`${done !== null && notice('good', [done, performed?.name && described.made])}${open && formNotice(open)}
     ${isShut && notice('wait', SHUT)}
     <div class="columns">
       <div class="card">${facts([...described.facts, ['Id', idText(id)]])}</div>

@@ -115,6 +115,7 @@ async function readPeople(
 
 const ACTION_WORDS: Readonly<Record<string, string>> = {
   approve: 'approved',
+  post: 'posted',
   reject: 'rejected',
   cancel: 'canceled',
   pause: 'paused',
@@ -223,7 +224,9 @@ const CHANNELS: Readonly<Record<AuditRow['channel'], string>> = {
 export function actionLine(row: AuditRow, people: ReadonlyMap<string, string>, timeZone: string) {
   const verb = row.action.slice(row.action.indexOf('.') + 1);
   const isRefused = verb.endsWith('_refused');
-  const plain = isRefused ? verb.slice(0, -'_refused'.length) : verb;
+  const given = isRefused ? verb.slice(0, -'_refused'.length) : verb;
+  // The button that approves an adjustment says that it posts.
+  const plain = row.action.startsWith('adjustment.approve') ? 'post' : given;
   // An action may concern a part of its subject, such as the limits of an account.
   const noun = row.action.slice(0, -verb.length - 1);
   const isOwn = row.subjectType.startsWith(noun);

@@ -86,7 +86,7 @@ const PROBLEMS: ListOfResource<Batch> = {
     const rows = items.map((problem): Row => [
       ['Row', numbered(problem.number)],
       ['Column', problem.field],
-      ['Code', problem.code],
+      ['Code', withValues(html`${inWords(problem.code)}`, { '': problem.code })],
       ['Problem', problem.message],
       ['Value', problem.value, 'party'],
     ]);

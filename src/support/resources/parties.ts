@@ -32,6 +32,7 @@ import { NO_ROWS } from '../pages/export.js';
 import { type ListField, RANGE_FIELDS, rangesOf, TEXT } from '../pages/filter.js';
 import {
   type Fact,
+  link,
   metadataFact,
   money,
   relatedLink,
@@ -119,6 +120,7 @@ export const accountKind: ResourceKind<Account> = {
       ),
       reader.list(adjustments, `WHERE account_id=${owner} ORDER BY created_at DESC LIMIT 5`),
     ]);
+    const [last] = own;
     const adjusted = await tableOf(context, 'adjustments', own, { without: 'Tenant' });
     return {
       status: tag(account.status),
@@ -146,6 +148,7 @@ export const accountKind: ResourceKind<Account> = {
         limits,
         adjusted && section('adjusted', 'Newest adjustments', adjusted),
       ],
+      made: last && link('adjustments', last.id, `Adjustment of ${formatAmount(last)}`),
     };
   },
 };

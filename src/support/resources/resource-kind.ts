@@ -55,6 +55,8 @@ export interface Described {
   readonly beforeLists?: Content;
   readonly afterLists?: Content;
   readonly workflowId?: string | null;
+  /** A link to what an action of the resource has made last. */
+  readonly made?: Content;
   /** The list to which the resource belongs or belonged, for the link to the next one. */
   readonly list?: WaitingKind;
   readonly hasLeftList?: boolean;
