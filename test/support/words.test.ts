@@ -38,6 +38,7 @@ describe('the search of the support desk by words', () => {
     assert.match(await found({ text: '1239876' }), /data-label="Found in".*phone: \*{4}9876/);
     const { text: page } = await maria.get(`/accounts/${id}`);
     assert(page.includes('<dt>Phone</dt><dd>****9876</dd>') && !page.includes('1239876'), page);
+    assert.match(await found({ text: '5550101' }), /No results\. .*phone is found after a minute/s);
     for (const words of ['pérez carlos', '876', '9875', 'erez'])
       assert(!(await finds({ text: words }, `/accounts/${id}`)), words);
   });

@@ -247,7 +247,7 @@ async function results(
   moreOf: (kind: keyof SearchResult) => Content = () => null,
 ): Promise<Html> {
   if (countFound(found) === 0)
-    return html`<p class="card soft">No results.</p>
+    return html`<p class="card soft">No results. A new account's phone is found after a minute.</p>
       ${HELP}`;
   const text = query.text || query.amount;
   const which = query.after === '' && query.from === '' ? 'newest ' : 'next ';
