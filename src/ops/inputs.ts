@@ -6,6 +6,7 @@ import {
   type Asset,
   ASSET_NAMES,
   ASSETS,
+  decimalText,
   EXAMPLE_ASSET,
   formatAmount,
   parseRaw,
@@ -43,14 +44,14 @@ export function option(help: string, schema: z.ZodType = text): z.ZodType {
 export const optional = (help: string) => option(help, optionalText);
 export const flag = (help: string) => option(help, z.boolean().default(false));
 
-/** Defines a reason in one line of at most `MAX_REASON` characters. */
-export const reason = (purpose = '; the audit log keeps it') =>
+/** Defines a reason in one line of at most `most` characters. */
+export const reason = (purpose = '; the audit log keeps it', most = MAX_REASON) =>
   option(
-    `<text> why, up to ${MAX_REASON} characters${purpose}`,
+    `<text> why, up to ${most} characters${purpose}`,
     text.transform((given, context) => {
-      const cleaned = cleanText(given, MAX_REASON);
+      const cleaned = cleanText(given, most);
       if ('clean' in cleaned) return cleaned.clean;
-      context.addIssue(faultInWords(cleaned.fault, MAX_REASON));
+      context.addIssue(faultInWords(cleaned.fault, most));
       return z.NEVER;
     }),
   );
@@ -96,9 +97,9 @@ export function kebabCase(name: string): string {
 
 const EXAMPLE_AMOUNT = formatAmount({ raw: 150_000n, asset: EXAMPLE_ASSET });
 const notAnAmount = (given: unknown): string =>
-  `${String(given)} is not an amount: give an integer in the smallest unit, such as 150000 for ${EXAMPLE_AMOUNT}, or write it as shown, such as 1,500.00 or 1,500`;
+  `${String(given)} is not an amount: give an integer in the smallest unit, such as 150000 for ${EXAMPLE_AMOUNT}, or write it as shown`;
 /** Explains `<amount>` in the help of commands. */
-export const AMOUNT_FORMS = `An amount is a number in the smallest unit of its asset (150000 is ${EXAMPLE_AMOUNT}), or as lists show it: 1,500.00, 1.500 or '${EXAMPLE_ASSET} 1,500'.`;
+export const AMOUNT_FORMS = `An amount is a number in the smallest unit of its asset (150000 is ${EXAMPLE_AMOUNT}), or as lists show it, with all decimals.`;
 
 /** Amounts of any asset: one in the smallest unit, or those that begin as the desk's search finds them, such as `25,000`. */
 export const amounts = parsedTextSchema(parseAmounts, notAnAmount);
@@ -114,20 +115,22 @@ function parseAmounts(given: string): readonly AmountRange[] | null {
 export type AmountIn = (asset: Asset) => bigint;
 
 /**
- * One amount of the asset that another option names. Digits with the asset's name need separators,
- * because 25000 COPM could mean 250.00.
+ * One amount of the asset that another option names: an integer in its smallest unit, or exactly as
+ * lists and files show it. Anything shorter could be misread, since 1.500 is 1,500 to some people.
  */
 export const amount = parsedTextSchema((given): AmountIn | null => {
-  const isClear = parseRaw(given) !== null || /[0-9][., ][0-9]/.test(given);
-  const found = isClear ? parseAmounts(given) : null;
-  return (
-    found &&
-    ((asset) => {
-      const own = found.find((range) => range.asset === asset);
-      if (own === undefined) throw new UsageError(`${given} is not an amount of ${asset}`);
-      return own.least;
-    })
-  );
+  const exact = parseRaw(given);
+  if (exact !== null) return () => exact;
+  const raw = parseRaw(given.replace(/[,.]| [A-Z]+$/g, '').replace(/^0+(?=[0-9])/, ''));
+  if (raw === null) return null;
+  return (asset) => {
+    const shown = formatAmount({ raw, asset });
+    if ([shown, shown.replace(/ .*/, ''), decimalText({ raw, asset })].includes(given)) return raw;
+    const example = formatAmount({ raw: 150_000n, asset });
+    throw new UsageError(
+      `${given} is not an amount of ${asset}: write it with all decimals, such as ${example}`,
+    );
+  };
 }, notAnAmount);
 
 export const assetName = z.enum(ASSETS, { error: `must be ${ASSET_NAMES}` });

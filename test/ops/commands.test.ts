@@ -125,7 +125,7 @@ describe('npm run ops', () => {
       [words`accounts open X --tenant ${tenant}`, /^error: --type is required\n\(--help shows/m],
       [
         words`limits set $treasury --tenant ${tenant} --asset COPM --maximum 1.500,00`,
-        /--maximum: 1\.500,00 is not an amount: .*, or the word default\n/,
+        /1\.500,00 is not an amount of COPM: write it with all decimals/,
       ],
       [words`members grant finance boss --tenant ${tenant}`, /<role>: must be one of viewer/],
       [words`accounts show $treasury`, /--tenant is required with/],

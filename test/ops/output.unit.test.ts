@@ -29,13 +29,12 @@ const OPTIONS: readonly Case[] = [
     [
       [MOST, BigInt(MOST)],
       ['25000', 25_000n],
-      ['25,000', 2_500_000n],
-      ['25.000', 2_500_000n],
-      ['25 000,5', 2_500_050n],
-      ['COPM 25,000', 2_500_000n],
-      ['1.5', 150n],
+      ['25,000.00', 2_500_000n],
+      ['25,000.00 COPM', 2_500_000n],
+      ['25000.50', 2_500_050n],
+      ['0.05', 5n],
     ],
-    ['-1', '1e3', ' 1', '01', '25000 COPM', '9223372036854775808', '', '١'],
+    ['-1', '1e3', ' 1', 'COPM 25', '9223372036854775808', '', '١'],
   ],
   [
     'an amount of a list is read as the desk reads it, or as digits of the smallest unit',
@@ -62,7 +61,7 @@ const OPTIONS: readonly Case[] = [
     [
       ['default', null],
       ['0', 0n],
-      ['1.5', 1_500_000n],
+      ['1.500000', 1_500_000n],
     ],
     ['', 'none', '-1', 'default 1.5'],
   ],
@@ -129,11 +128,22 @@ describe('the options of the command line', () => {
 });
 
 describe('an amount of the command line', () => {
-  it('is refused if it is one of another asset, or has more decimals than its asset', () => {
-    for (const given of ['DUSD 1.50', '1.5000'])
+  it('is refused if it is not written as amounts of its asset are shown', () => {
+    for (const given of [
+      '1.50 DUSD',
+      '1.5',
+      '1.500',
+      '1,500',
+      '25.000',
+      '01',
+      '2,5,0.00',
+      '25000 COPM',
+    ])
       assert.throws(
         () => inputs.amount.parse(given)('COPM'),
-        new UsageError(`${given} is not an amount of COPM`),
+        new UsageError(
+          `${given} is not an amount of COPM: write it with all decimals, such as 1,500.00 COPM`,
+        ),
       );
   });
 });

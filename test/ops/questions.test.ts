@@ -103,11 +103,11 @@ describe('the questions of the command line', () => {
       [['accounts', 'freeze', ...ANA], /may receive, but not send/],
       [['staff', 'deactivate', 'leo'], new RegExp(endpoint)],
       [
-        words`limits set ${ANA} --asset COPM --maximum '2.000,00'`,
+        words`limits set ${ANA} --asset COPM --maximum 2,000.00`,
         /maximum from [\d,.]+ COPM to 2,000\.00 COPM: they apply/,
       ],
       [
-        words`policies set ${ANA} --asset COPM --threshold 'COPM 6,000'`,
+        words`policies set ${ANA} --asset COPM --threshold 6,000.00`,
         /threshold from 5,000\.00 COPM to 6,000\.00 COPM: what weakens it/,
       ],
       [words`fees set ${fee} --flat 2.00`, /flat from 1\.00 COPM to 2\.00 COPM: it applies/],
@@ -142,7 +142,7 @@ describe('the questions of the command line', () => {
       [{ raw: '500', asset: 'DUSD' }, 2, 86_400, false],
     );
     await one('tenants', 'policy-delay', tenant, '--seconds', '60');
-    await set('--threshold', '1,000');
+    await set('--threshold', '1,000.000000');
     const { stdout } = await ops('policies', 'list', ...ANA);
     assert.match(stdout, / threshold: 1,000\.000000 DUSD; /);
     await one('tenants', 'policy-delay', tenant, '--none', '--yes');

@@ -23,7 +23,7 @@ import {
   flag,
   oneOf,
   option,
-  optional,
+  reason,
   tenant,
   wholeNumber,
 } from '../inputs.js';
@@ -37,7 +37,10 @@ const input = {
   asset: option(`<asset> ${ASSET_NAMES}`, assetName.optional()),
   from: option('<time> the first moment at which the wrong schedule applied', time.optional()),
   to: option('<time> the last moment; of a date, its beginning', time.optional()),
-  reason: optional('<text> why, up to 110 characters; whoever paid reads it with the movement'),
+  reason: option(
+    '<text> why, up to 110 characters; whoever paid reads it with the movement',
+    reason('', 110).optional(),
+  ),
   approve: flag('post what another person proposed under the reference'),
 };
 type Input = Resolved<z.infer<z.ZodObject<typeof input>>>;

@@ -78,7 +78,7 @@ export const limitCommands = {
   'set <account>': managerCommand({
     summary: "set an account's own limits; limits not named stay unchanged",
     examples: [
-      `limits set '$ana' --tenant acme --asset ${EXAMPLE_ASSET} --maximum 24,000,000 --month 100,000,000`,
+      `limits set '$ana' --tenant acme --asset ${EXAMPLE_ASSET} --maximum 24,000,000.00 --month 100,000,000.00`,
       `limits set '$ana' --tenant acme --asset ${EXAMPLE_ASSET} --month default`,
     ],
     input: {
@@ -179,8 +179,8 @@ policy-delay), a higher threshold, fewer approvals, a longer time and --accepts-
 for members and operators. What is not named stays as it is. Setting the policy in force again withdraws a change that
 waits.`,
     examples: [
-      `policies set '$acme' --tenant acme --asset ${EXAMPLE_ASSET} --threshold 1,000,000`,
-      `policies set '$acme' --tenant acme --asset ${EXAMPLE_ASSET} --threshold 1,000,000 --approvals 2 --expires-in 24h --refuses-batches`,
+      `policies set '$acme' --tenant acme --asset ${EXAMPLE_ASSET} --threshold 1,000,000.00`,
+      `policies set '$acme' --tenant acme --asset ${EXAMPLE_ASSET} --threshold 1,000,000.00 --approvals 2 --expires-in 24h --refuses-batches`,
     ],
     input: {
       account: named.account,

@@ -18,6 +18,7 @@ import {
   type Token,
   tokens,
 } from '../../db/entities/parties.js';
+import { secondsText } from '../../support/reading/timeline.js';
 import { type AuthorisedOps, managerCommand, query } from '../command.js';
 import { UsageError } from '../failures.js';
 import { named } from '../lookups.js';
@@ -55,7 +56,9 @@ async function confirmGrant(
   const delayS = (await reader.find(tenants, { id: tenantId }))?.policyDelayS ?? 0;
   await output.confirm(
     `Grant ${name} the role ${role} in ${account?.name ?? 'every account of the tenant'}; before: ${[...new Set(before)].sort().join(', ') || 'none'}`,
-    delayS === 0 ? 'it applies from now on' : `a wider role waits for the delay of ${delayS} s`,
+    delayS === 0
+      ? 'it applies from now on'
+      : `a wider role waits for the delay of ${secondsText(delayS)}`,
   );
 }
 
