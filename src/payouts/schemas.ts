@@ -34,8 +34,10 @@ import { BANK_ACCOUNT_FORMS, destinationColumns, MAX_HOLDER_NAME, transitionsOf 
 const BANK_CODE = 'The code of the bank in its country.';
 const HOLDER_NAME = 'The name of the person or business that holds the account.';
 
+const DESTINATION_TYPE = 'The kind of destination, which decides about the other fields.';
+
 const bankAccount = {
-  type: z.literal('bank_account').describe('Always `bank_account`.'),
+  type: z.literal('bank_account').describe(DESTINATION_TYPE),
   country: countryField.describe(
     'The country of the bank, in ISO 3166 alpha-2. Your operator tells you the countries that a rail reaches; any other gets `400 invalid_field` with the reason `not_supported`.',
   ),
@@ -64,7 +66,7 @@ const bankAccountBody = z.strictObject({
     .describe('Stored encrypted; never shown again.'),
 });
 
-const KEY_TYPE = z.literal('bre_b_key').describe('Always `bre_b_key`.');
+const KEY_TYPE = z.literal('bre_b_key').describe(DESTINATION_TYPE);
 /** No rail's format is wider. The rail's own formats are checked when the rail is known. */
 const KEY_TEXT = /^[!-~]{5,100}$/;
 

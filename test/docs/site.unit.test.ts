@@ -178,6 +178,23 @@ describe('the site', () => {
     }
   });
 
+  it('shows which fields belong to which kind of destination of a payout, and which each requires', () => {
+    const lines = texts.get('/reference/payouts.md')?.split('\n') ?? [];
+    const marksOf = (field: string) =>
+      lines.flatMap((line) =>
+        line.startsWith(`- \`destination.${field}\` (`) ? [line.split('): ')[0] ?? line] : [],
+      );
+    const [created, shown] = [marksOf('holder_name')[0], marksOf('holder_name')[1]];
+    assert.match(created ?? '', /, required with `type: bank_account`$/);
+    assert.match(shown ?? '', /, only with `type: bank_account`$/);
+    assert.match(marksOf('key')[0] ?? '', /, required with `type: bre_b_key`$/);
+    assert.match(marksOf('holder_check')[0] ?? '', /, only with `type: bre_b_key`$/);
+    assert.match(marksOf('type')[0] ?? '', /`bank_account`, `bre_b_key`, required$/);
+    assert.ok(lines.every((line) => !/destination\.type`.*Always/.test(line)));
+    const page = html.get('/docs/reference/payouts')?.replaceAll('<wbr />', '') ?? '';
+    assert.ok(page.includes('required with <code>type: bre_b_key</code>'));
+  });
+
   it('explains each reason for a webhook without a response', () => {
     const text = html.get('/docs/webhooks')?.replaceAll('<wbr />', '') ?? '';
     for (const reason of FAILURE_REASONS)

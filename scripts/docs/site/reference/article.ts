@@ -129,7 +129,7 @@ export function fieldList(fields: readonly Field[]): Content {
         <dt>
           <code>${breakable(name)}</code>
           <span class="type">${prose(type)}</span
-          >${mark !== null && html` <span class="must">${mark}</span>`}
+          >${mark !== null && html` <span class="must">${prose(mark)}</span>`}
         </dt>
         <dd>${text !== '' && renderMarkdown(text)}</dd>
       </div>`,

@@ -5,7 +5,14 @@ import {
   type Schema,
   type Schemas,
 } from '../../openapi/document.js';
-import { isNullable, mergeAlternatives, resolveSchema, simpleType } from './schema.js';
+import {
+  isNullable,
+  mergeAlternatives,
+  resolveSchema,
+  simpleType,
+  type Variants,
+  variantsOf,
+} from './schema.js';
 
 /** Requests mark the fields that are required, responses those that may be absent. */
 type Side = 'request' | 'response';
@@ -14,26 +21,28 @@ type Side = 'request' | 'response';
 export interface Field {
   readonly name: string;
   readonly type: string;
-  readonly mark: 'required' | 'may be absent' | null;
+  /** `required`, `may be absent`, or with which alternatives of its object it can be sent. */
+  readonly mark: string | null;
   readonly text: string;
 }
 
 /** Returns the fields of a body. Those of nested objects have dotted names. */
 export function fieldsOf(given: Schema, schemas: Schemas, side: Side, prefix = ''): Field[] {
   const { properties = {}, required = [] } = mergeAlternatives(given, schemas);
+  const variants = variantsOf(given, schemas);
   return Object.entries(properties).flatMap(([own, schema]) => {
     const name = `${prefix}${own}`;
     const whole = resolveSchema(schema, schemas);
     const field = {
       name,
       type: typeOf(schema, schemas),
-      mark: markOf(required.includes(own), side),
+      mark: variantMark(own, variants, side) ?? markOf(required.includes(own), side),
       text: schema.description ?? whole.description ?? '',
     };
     const inner = mergeAlternatives(whole.items ?? whole, schemas);
     if (unionOf(schema).length > 1 || inner.properties === undefined) return [field];
     const path = whole.items === undefined ? `${name}.` : `${name}[].`;
-    return [field, ...fieldsOf(inner, schemas, side, path)];
+    return [field, ...fieldsOf(whole.items ?? whole, schemas, side, path)];
   });
 }
 
@@ -53,7 +62,19 @@ export function parametersOf(
     }));
 }
 
-function markOf(isRequired: boolean, side: Side): Field['mark'] {
+/** Returns undefined for a field that all alternatives have. */
+function variantMark(name: string, variants: Variants | null, side: Side): string | undefined {
+  if (variants === null) return undefined;
+  const { field, byValue } = variants;
+  const holders = [...byValue].filter(([, { properties }]) => properties?.[name] !== undefined);
+  if (holders.length === byValue.size) return undefined;
+  const isRequired = holders.every(([, { required }]) => required?.includes(name));
+  const those = holders.map(([value]) => `\`${field}: ${value}\``).join(' or ');
+  if (side === 'request') return `${isRequired ? 'required' : 'only'} with ${those}`;
+  return `${isRequired ? '' : 'may be absent, '}only with ${those}`;
+}
+
+function markOf(isRequired: boolean, side: Side): string | null {
   if (isRequired === (side === 'response')) return null;
   return isRequired ? 'required' : 'may be absent';
 }

@@ -42,6 +42,30 @@ export function mergeAlternatives(given: Schema, schemas: Schemas): Schema {
   return { properties: Object.fromEntries(properties), required };
 }
 
+/** Alternatives of an object by the value of the field that names the alternative. */
+export interface Variants {
+  readonly field: string;
+  readonly byValue: ReadonlyMap<string, Schema>;
+}
+
+/** Returns null unless each alternative has a field with a value of its own, such as `type`. */
+export function variantsOf(given: Schema, schemas: Schemas): Variants | null {
+  const schema = resolveSchema(given, schemas);
+  const alternatives = (schema.oneOf ?? schema.anyOf ?? []).map((one) =>
+    resolveSchema(one, schemas),
+  );
+  for (const field of Object.keys(alternatives[0]?.properties ?? {})) {
+    const byValue = new Map(
+      alternatives.flatMap((one) => {
+        const [value, ...others] = one.properties?.[field]?.enum ?? [];
+        return typeof value === 'string' && others.length === 0 ? [[value, one] as const] : [];
+      }),
+    );
+    if (byValue.size > 1 && byValue.size === alternatives.length) return { field, byValue };
+  }
+  return null;
+}
+
 /** Returns one schema for a field of several alternatives. */
 function commonSchema(all: readonly Schema[], schemas: Schemas): Schema {
   const [first = {}] = all;
