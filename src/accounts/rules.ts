@@ -1,6 +1,7 @@
 import { type Amount, type Asset, fitsColumn, formatAmount, MAX_RAW } from '../core/amount.js';
 import { type Instant, type Month, toRfc3339 } from '../core/instant.js';
 import { invalidField, invalidState, type Refusal, type SpendingRefusal } from '../core/errors.js';
+import type { SENDING_REASONS } from '../core/field-reasons.js';
 import type { Uuid } from '../core/ids.js';
 import type { Metadata } from '../core/metadata.js';
 import type { Account, Tenant } from '../db/entities/parties.js';
@@ -56,7 +57,7 @@ export function capabilityRefusal(
 ): SpendingRefusal | null {
   const { status, verifiedAt } = account;
   if (status === 'active' && verifiedAt !== null) return null;
-  const [reason, why] =
+  const [reason, why]: readonly [keyof typeof SENDING_REASONS, string] =
     status === 'active'
       ? (['not_verified', 'it has no declared verification'] as const)
       : ([status, `it is ${status}`] as const);

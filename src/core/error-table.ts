@@ -1,5 +1,5 @@
 import { EXAMPLE_ASSET } from './amount.js';
-import { FIELD_REASONS } from './field-reasons.js';
+import { FIELD_REASONS, SENDING_REASONS } from './field-reasons.js';
 
 /** Every error code of the API. (docs/contract.md, Errors) */
 
@@ -51,7 +51,7 @@ export const ERRORS = {
     reasons: FIELD_REASONS,
     example: {
       message:
-        'amount.raw is not valid: it is not a whole number written as text: "150000", never 150000',
+        'amount.raw is not valid: it is not text of digits only, such as "150000". A JSON number, a sign, a decimal point and leading zeros are refused',
       details: {
         field: 'amount.raw',
         reason: 'not_an_integer_string',
@@ -143,15 +143,15 @@ export const ERRORS = {
     status: 415,
     meaning: 'This operation does not read this Content-Type.',
     remedy:
-      'Send application/json in UTF-8, or multipart/form-data if the request includes a file.',
+      'Send application/json in UTF-8, with the body `{}` if you send no field, or multipart/form-data if the request includes a file.',
     example: { message: 'the Content-Type must be application/json' },
   },
   capability_cannot_send: {
     status: 422,
     meaning:
       'The account may receive but not send: it has no declared verification, or it is frozen or closed.',
-    remedy:
-      'Declare its verification, or ask the operator why it is frozen. `details.reason` says which.',
+    remedy: 'Declare its verification, or ask the operator why it is frozen.',
+    reasons: SENDING_REASONS,
     example: {
       message: 'the account has no declared verification',
       details: { reason: 'not_verified' },
@@ -273,8 +273,9 @@ export const ERRORS = {
   },
   internal_error: {
     status: 500,
-    meaning: 'A fault of the service. No money was moved.',
-    remedy: 'Retry later; if it persists, report the Svc-Request-Id.',
+    meaning:
+      'A fault of the service, in a request that takes no Idempotency-Key. No money was moved.',
+    remedy: 'Retry later; if it persists, report the Svc-Request-Id. With a key, it is a 503.',
     example: { message: 'a fault of ours' },
   },
   ledger_unavailable: {

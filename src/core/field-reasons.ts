@@ -12,7 +12,8 @@ export const FIELD_REASONS = {
   not_a_boolean: 'It is neither true nor false.',
   not_a_number: 'It is not a number.',
   not_an_integer: 'It is not a whole number in plain digits.',
-  not_an_integer_string: 'It is not a whole number written as text: "150000", never 150000.',
+  not_an_integer_string:
+    'It is not text of digits only, such as "150000". A JSON number, a sign, a decimal point and leading zeros are refused.',
   not_an_object: 'It is not a JSON object.',
   not_an_array: 'It is not a JSON array.',
   not_a_uuid: 'It is not a UUID.',
@@ -64,6 +65,13 @@ export const FIELD_REASONS = {
   malformed_http: 'The bytes are not an HTTP request.',
   headers_too_long: 'The headers are longer than 16 KiB.',
   not_received_in_time: 'The request did not arrive within its time limit.',
+} as const;
+
+/** Values of `details.reason` of `capability_cannot_send`. */
+export const SENDING_REASONS = {
+  not_verified: 'It has no declared verification.',
+  frozen: 'The operator has frozen it. It still receives.',
+  closed: 'It is closed.',
 } as const;
 
 /** `not_one_of: red, blue` reads "not one of: red, blue". */

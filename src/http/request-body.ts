@@ -35,11 +35,13 @@ export function announcesBody(request: IncomingMessage): boolean {
 /** Throws 415 unless the body is uncompressed JSON in UTF-8. */
 export function assertJson(request: IncomingMessage): void {
   const type = request.headers['content-type'];
-  if (type !== 'application/json' && (type === undefined || !JSON_TYPE.test(type)))
+  if (type !== 'application/json' && (type === undefined || !JSON_TYPE.test(type))) {
+    const missing = announcesBody(request) ? '' : '; without any field, the body is {}';
     throw new ApiError({
       code: 'unsupported_media_type',
-      message: 'the Content-Type must be application/json, in UTF-8',
+      message: `the Content-Type must be application/json, in UTF-8${missing}`,
     });
+  }
   assertPlain(request);
 }
 

@@ -102,7 +102,7 @@ function captureRoute(api: Api, transfers: Transfers): void {
     ],
     summary: 'Capture a transfer',
     description:
-      'Moves a held transfer, or the part of it that `amount` names, and releases the rest of the hold. The fee is that of the captured amount, at most the held fee. If the source may not send or the destination cannot be paid, the transfer stays `held`. If it has expired, it ends as `expired` and the response is 409.',
+      'Moves a held transfer, or the part of it that `amount` names, and releases the rest of the hold. To capture everything, send the body `{}`. The fee is that of the captured amount, at most the held fee. If the source may not send or the destination cannot be paid, the transfer stays `held`. If it has expired, it ends as `expired` and the response is 409.',
     handler: async (request) => {
       const { caller, body, idempotency } = request;
       const id = keyedPathId(request, 'id');
@@ -133,7 +133,7 @@ function refundRoute(api: Api, transfers: Transfers, type: keyof typeof REFUND_R
       ...(['refund_exceeds_amount', 'capability_cannot_send', 'insufficient_funds'] as const),
     ],
     summary: `Refund a ${type}`,
-    description: `Sends back all or a part of a ${type} that one of your accounts received, to the account that paid it. The fee stays with its receiver, a refund costs none, and no limit applies. If the amount reaches the threshold of the receiving account's approval policy, the response is 202, and the refund waits like any other transfer. Needs the role operator, admin or owner in the account that received the money.`,
+    description: `Sends back all or a part of a ${type} that one of your accounts received, to the account that paid it. To refund all that is left, send the body \`{}\`. The fee stays with its receiver, a refund costs none, and no limit applies. If the amount reaches the threshold of the receiving account's approval policy, the response is 202, and the refund waits like any other transfer. Needs the role operator, admin or owner in the account that received the money.`,
     handler: async (request) => {
       const { caller, requestId, body, idempotency } = request;
       const original = { type, id: keyedPathId(request, 'id') };

@@ -55,6 +55,15 @@ describe('the body of a request', () => {
     }
   });
 
+  it('the refusal of a request without a body where one is needed names the body {}', async () => {
+    const headers = { 'idempotency-key': A_KEY };
+    const answer = await call(`${world.url}/v1/transfers`, { method: 'POST', headers });
+    assert.equal(answer.status, 415);
+    assert.match(answer.json().error.message, /application\/json.* the body is \{\}$/);
+    const typed = await post('x', { 'content-type': 'text/plain' });
+    assert.doesNotMatch(typed.json().error.message, /\{\}/);
+  });
+
   it('a byte order mark before JSON is ignored, a second one is not', async () => {
     const text = JSON.stringify(VALID_BODY);
     assert.equal((await post(`\ufeff${text}`)).status, 201);

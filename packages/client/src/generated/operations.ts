@@ -520,7 +520,7 @@ export class Operations extends Calls {
 
   /**
    * Capture a transfer.
-   * Moves a held transfer, or the part of it that `amount` names, and releases the rest of the hold. The fee is that of the captured amount, at most the held fee. If the source may not send or the destination cannot be paid, the transfer stays `held`. If it has expired, it ends as `expired` and the response is 409.
+   * Moves a held transfer, or the part of it that `amount` names, and releases the rest of the hold. To capture everything, send the body `{}`. The fee is that of the captured amount, at most the held fee. If the source may not send or the destination cannot be paid, the transfer stays `held`. If it has expired, it ends as `expired` and the response is 409.
    * Scope: `transfers`. Role in source: operator, admin, owner.
    */
   captureTransfer(
@@ -542,7 +542,7 @@ export class Operations extends Calls {
 
   /**
    * Refund a transfer.
-   * Sends back all or a part of a transfer that one of your accounts received, to the account that paid it. The fee stays with its receiver, a refund costs none, and no limit applies. If the amount reaches the threshold of the receiving account's approval policy, the response is 202, and the refund waits like any other transfer. Needs the role operator, admin or owner in the account that received the money.
+   * Sends back all or a part of a transfer that one of your accounts received, to the account that paid it. To refund all that is left, send the body `{}`. The fee stays with its receiver, a refund costs none, and no limit applies. If the amount reaches the threshold of the receiving account's approval policy, the response is 202, and the refund waits like any other transfer. Needs the role operator, admin or owner in the account that received the money.
    * Scope: `transfers`. Role in source: operator, admin, owner.
    */
   refundTransfer(
@@ -750,7 +750,7 @@ export class Operations extends Calls {
 
   /**
    * Refund a bonus.
-   * Sends back all or a part of a bonus that one of your accounts received, to the account that paid it. The fee stays with its receiver, a refund costs none, and no limit applies. If the amount reaches the threshold of the receiving account's approval policy, the response is 202, and the refund waits like any other transfer. Needs the role operator, admin or owner in the account that received the money.
+   * Sends back all or a part of a bonus that one of your accounts received, to the account that paid it. To refund all that is left, send the body `{}`. The fee stays with its receiver, a refund costs none, and no limit applies. If the amount reaches the threshold of the receiving account's approval policy, the response is 202, and the refund waits like any other transfer. Needs the role operator, admin or owner in the account that received the money.
    * Scope: `transfers`. Role in source: operator, admin, owner.
    */
   refundBonus(

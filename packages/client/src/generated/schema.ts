@@ -132,7 +132,7 @@ export interface paths {
     put?: never;
     /**
      * Capture a transfer
-     * @description Moves a held transfer, or the part of it that `amount` names, and releases the rest of the hold. The fee is that of the captured amount, at most the held fee. If the source may not send or the destination cannot be paid, the transfer stays `held`. If it has expired, it ends as `expired` and the response is 409.
+     * @description Moves a held transfer, or the part of it that `amount` names, and releases the rest of the hold. To capture everything, send the body `{}`. The fee is that of the captured amount, at most the held fee. If the source may not send or the destination cannot be paid, the transfer stays `held`. If it has expired, it ends as `expired` and the response is 409.
      *
      *     Scope: `transfers`. Role in source: operator, admin, owner.
      */
@@ -154,7 +154,7 @@ export interface paths {
     put?: never;
     /**
      * Refund a transfer
-     * @description Sends back all or a part of a transfer that one of your accounts received, to the account that paid it. The fee stays with its receiver, a refund costs none, and no limit applies. If the amount reaches the threshold of the receiving account's approval policy, the response is 202, and the refund waits like any other transfer. Needs the role operator, admin or owner in the account that received the money.
+     * @description Sends back all or a part of a transfer that one of your accounts received, to the account that paid it. To refund all that is left, send the body `{}`. The fee stays with its receiver, a refund costs none, and no limit applies. If the amount reaches the threshold of the receiving account's approval policy, the response is 202, and the refund waits like any other transfer. Needs the role operator, admin or owner in the account that received the money.
      *
      *     Scope: `transfers`. Role in source: operator, admin, owner.
      */
@@ -176,7 +176,7 @@ export interface paths {
     put?: never;
     /**
      * Refund a bonus
-     * @description Sends back all or a part of a bonus that one of your accounts received, to the account that paid it. The fee stays with its receiver, a refund costs none, and no limit applies. If the amount reaches the threshold of the receiving account's approval policy, the response is 202, and the refund waits like any other transfer. Needs the role operator, admin or owner in the account that received the money.
+     * @description Sends back all or a part of a bonus that one of your accounts received, to the account that paid it. To refund all that is left, send the body `{}`. The fee stays with its receiver, a refund costs none, and no limit applies. If the amount reaches the threshold of the receiving account's approval policy, the response is 202, and the refund waits like any other transfer. Needs the role operator, admin or owner in the account that received the money.
      *
      *     Scope: `transfers`. Role in source: operator, admin, owner.
      */
@@ -1751,7 +1751,7 @@ export interface components {
       destination:
         | {
             /**
-             * @description Always `bank_account`.
+             * @description The kind of destination, which decides about the other fields.
              * @enum {string}
              */
             type: 'bank_account';
@@ -1774,7 +1774,7 @@ export interface components {
           }
         | {
             /**
-             * @description Always `bre_b_key`.
+             * @description The kind of destination, which decides about the other fields.
              * @enum {string}
              */
             type: 'bre_b_key';
@@ -2607,7 +2607,7 @@ export interface components {
       destination:
         | {
             /**
-             * @description Always `bank_account`.
+             * @description The kind of destination, which decides about the other fields.
              * @enum {string}
              */
             type: 'bank_account';
@@ -2635,7 +2635,7 @@ export interface components {
           }
         | {
             /**
-             * @description Always `bre_b_key`.
+             * @description The kind of destination, which decides about the other fields.
              * @enum {string}
              */
             type: 'bre_b_key';
