@@ -22,8 +22,8 @@ interface Books {
 
 const [file = 'books.json'] = process.argv.slice(2);
 const {
-  MONEY_URL: baseUrl = '',
-  MONEY_TOKEN: token = '',
+  SVC_URL: baseUrl = '',
+  SVC_TOKEN: token = '',
   WEBHOOK_SECRET: secret = '',
   PORT: port = '3000',
 } = process.env;

@@ -8,7 +8,7 @@ import { createInterface } from 'node:readline/promises';
 import { type BonusBatch, MoneyClient } from 'money-movement-client';
 
 const [account = '', file = 'payroll.csv', answer] = process.argv.slice(2);
-const { MONEY_URL: baseUrl = '', MONEY_TOKEN: token = '' } = process.env;
+const { SVC_URL: baseUrl = '', SVC_TOKEN: token = '' } = process.env;
 const client = new MoneyClient({ baseUrl, token });
 
 const pesos = (amount: BonusBatch['total']): string =>

@@ -27,7 +27,7 @@ interface Shop {
 }
 
 const [file = 'orders.json'] = process.argv.slice(2);
-const { MONEY_URL: baseUrl = '', MONEY_TOKEN: token = '' } = process.env;
+const { SVC_URL: baseUrl = '', SVC_TOKEN: token = '' } = process.env;
 const client = new MoneyClient({ baseUrl, token });
 const shop = JSON.parse(readFileSync(file, 'utf8')) as Shop;
 const ENDED = ['completed', 'failed', 'returned', 'rejected', 'canceled', 'refused'];

@@ -55,7 +55,7 @@ export class LiveService {
 
   /** The environment of a program of acme's. */
   environment(): Record<string, string> {
-    return { MONEY_URL: this.baseUrl, MONEY_TOKEN: this.token(), PATH: process.env.PATH ?? '' };
+    return { SVC_URL: this.baseUrl, SVC_TOKEN: this.token(), PATH: process.env.PATH ?? '' };
   }
 
   /** Writes TypeScript as a module that Node can run beside the client, and answers its path. */

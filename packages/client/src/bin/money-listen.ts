@@ -14,7 +14,7 @@ Follows the log of events and delivers each to your receiver, signed as the serv
 Nothing has to reach you from outside.
 
   --url URL          where the API is
-  --token TOKEN      with the scope read or webhooks; better in MONEY_TOKEN, where nobody sees it
+  --token TOKEN      with the scope read or webhooks; better in SVC_TOKEN, where nobody sees it
   --forward-to URL   your receiver
   --secret whsec_…   to sign with, instead of a new one
   --events A,B       these types; by default all that a webhook endpoint can have
@@ -33,9 +33,9 @@ const OPTIONS = {
 
 await program(USAGE, async (args) => {
   const { values } = parseArgs({ args, options: OPTIONS });
-  const token = values.token ?? process.env.MONEY_TOKEN;
+  const token = values.token ?? process.env.SVC_TOKEN;
   const { url, 'forward-to': to, secret = newWebhookSecret(), from = 'now', json = false } = values;
-  if (token === undefined) throw new UsageError('a token is needed: MONEY_TOKEN, or --token');
+  if (token === undefined) throw new UsageError('a token is needed: SVC_TOKEN, or --token');
   if (url === undefined || !URL.canParse(url))
     throw new UsageError('--url must say where the API is');
   if (to === undefined || !URL.canParse(to))
