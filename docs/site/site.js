@@ -107,7 +107,8 @@
       searchOptions: {
         boost: { title: 4, also: 8, page: 2 },
         prefix: true,
-        fuzzy: 0.15,
+        // In a short word, another letter is another word: "USD" is not "used".
+        fuzzy: (term) => (term.length < 6 ? false : 0.15),
         combineWith: 'AND',
         // A guide explains; the reference has many more entries with the same words.
         boostDocument: (_id, _term, { href }) => (href.includes('/reference/') ? 0.4 : 1),

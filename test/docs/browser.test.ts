@@ -136,17 +136,26 @@ describe('in a browser, the docs', () => {
     await page.goto(`${api.baseUrl}/docs`);
     const results = page.getByRole('search').getByRole('link');
     for (const [title, words] of Object.entries({
-      'A first transfer': ['api key', 'sandbox', 'quickstart', 'whoami', 'me', 'transfer'],
-      Concepts: ['pay-in', 'top up', 'topup', 'deposit', 'currencies'],
+      'A first transfer': ['api key', 'quickstart', 'whoami', 'who am i', 'me', 'transfer'],
+      Concepts: ['pay-in', 'top up', 'topup', 'deposit', 'currencies', 'USD'],
+      Testing: ['test card', 'test account numbers', 'simulate', 'sandbox', 'test mode'],
+      'Accounts and access': ['delete account'],
+      'Payouts › Failures': ['failing payout'],
       Metadata: ['metadata', 'custom fields'],
-      'Authorise now, capture later': ['preauthorization'],
+      'Authorise now, capture later': ['preauthorization', 'partial capture'],
       'Refund a purchase in two parts': ['refund', 'reverse', 'reversal'],
       'Concepts › Who opens accounts': ['create account', 'onboarding'],
       'Statements and reports › Other reports': ['balance'],
       'Reconcile with the movements': ['movements'],
       'Conventions › Pages': ['pagination'],
-      Conventions: ['sort', 'sorting', 'filter', 'date range', 'timezone', 'contact'],
-      'Idempotency and unknown results': ['idempotency', 'duplicate', 'retry', 'timeout'],
+      Conventions: ['sort', 'sorting', 'filter', 'date range', 'timezone', 'time zone', 'contact'],
+      'Idempotency and unknown results': [
+        'idempotency',
+        'duplicate',
+        'retry',
+        'timeout',
+        'idempotency key expiry',
+      ],
       'Receiving webhooks': ['webhook', 'webhook retry', 'callback', 'hmac'],
       'Clients and tools': ['sdk', 'install', 'ngrok', 'local development'],
       'Payroll from a file': ['payroll', 'excel', 'bulk'],
@@ -156,7 +165,7 @@ describe('in a browser, the docs', () => {
       Reference: ['openapi', 'swagger'],
       Errors: ['error codes', 'error 422'],
       Limits: ['rate limit', 'pricing', '429'],
-      Versions: ['deprecation'],
+      Versions: ['deprecation', 'version header'],
       'Authentication and permissions': ['authentication', 'authenticate', '/v1/me', '401'],
     }))
       for (const word of words) {
