@@ -26,8 +26,8 @@ ${JSON.stringify({ error: { code, message, doc_url, details } }, null, 2)}
 \`\`\`
 
 For a 4xx, correct the request. A 422 is a business rule and binds the key, so a new attempt needs a new key; only
-\`quota_exceeded\` leaves the key free. A 503 means that the result is unknown: repeat the same request with the same key
-([how](${MARKDOWN_DOCS_URL}/idempotency#what-binds-a-key)).
+\`quota_exceeded\` leaves the key free. A 503, or any 5xx of a proxy, means that the result is unknown: repeat the same request with the
+same key ([how](${MARKDOWN_DOCS_URL}/idempotency#what-binds-a-key)).
 
 ${ERROR_CODES.map(errorSection).join('\n\n')}
 `;
@@ -63,12 +63,14 @@ export function permissionsPage(
 
 ## Authentication
 
-Every request carries a token in the header \`Authorization: Bearer svc_live_…\`. Your operator issues it to one member and shows
-it once. Ask for one that expires on a certain day, or that works only from your IP addresses. Protect it like a password. If
-you lose it, have your operator revoke it: within 5 seconds it moves no more money.
+Every request carries a token in the header \`Authorization: Bearer svc_live_…\`. It belongs to one member, and is shown once. Your operator issues
+the first one; an owner of an account [issues and revokes](${MARKDOWN_DOCS_URL}/access) further ones. A token can expire on a certain day, or work
+only from your IP addresses. Protect it like a password. If you lose it, [revoke it](${MARKDOWN_DOCS_URL}/access#replace-a-leaked-token), or have
+your operator do so: within 5 seconds it moves no more money.
 
 A token has scopes, and its member has one role in each account. Lists omit what the member may not see. There is
-no \`GET /v1/me\`: \`GET /v1/accounts\` lists the member's accounts, and your operator knows the scopes and roles.
+no \`GET /v1/me\`: \`GET /v1/accounts\` lists the member's accounts. An owner sees scopes in \`GET /v1/tokens\` and roles in \`GET /v1/members\`;
+your operator knows them too.
 
 ## Refused requests
 
