@@ -102,7 +102,10 @@ const notAnAmount = (given: unknown): string =>
 export const AMOUNT_FORMS = `An amount is a number in the smallest unit of its asset (150000 is ${EXAMPLE_AMOUNT}), or as lists show it, with all decimals.`;
 
 /** Amounts of any asset: one in the smallest unit, or those that begin as the desk's search finds them, such as `25,000`. */
-export const amounts = parsedTextSchema(parseAmounts, notAnAmount);
+export const amounts = parsedTextSchema(
+  parseAmounts,
+  (given) => `${notAnAmount(given)}, such as 1,500.00 or 1,500`,
+);
 
 function parseAmounts(given: string): readonly AmountRange[] | null {
   const exact = parseRaw(given);

@@ -176,6 +176,9 @@ describe('the privileged commands of operators', () => {
       ...(await people.withCode(['adjustments', 'reject', 'a2', ...IN])),
     );
     const approve = ['adjustments', 'approve', 'a1', ...IN, '--as', 'mary'];
+    const { stderr } = await ops(await people.withCode(approve));
+    const question = `Take 1,500.00 COPM out of the account of Acme of ${tenant} (twice), proposed by bob`;
+    assert.match(stderr, new RegExp(question.replace(/[().]/g, '\\$&')));
     await acts('adjustment.approve', ...(await people.withCode(approve)));
     await acts('tenant.set_quotas', 'tenants', 'quotas', tenant, '--open-batches', '50');
     await acts('tenant.set_quotas', 'tenants', 'recipient-budget', tenant, '--size', '500');

@@ -81,7 +81,7 @@ describe('what waits, at the command line', () => {
     const approve = [...words`transfers approve ${[first, second, first, gone]}`, ...REASON];
     await fails(
       1,
-      /Approve 2 transfers, in total 20,000\.00 COPM: this cannot be undone; confirm it with --yes/,
+      /Approve 2 transfers, in total 20,000\.00 COPM \((?:the transfer of 10,000\.00 COPM from \S.* to \S.*(?:; |\))){2}: this cannot be undone; confirm it with --yes/,
       ...approve,
     );
     const unknown = 'there is no transfer 00000000';

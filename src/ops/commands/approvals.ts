@@ -53,6 +53,8 @@ export function approvalActionCommands<Row extends Transfer | Payout>(
 const REASON = reason('; the tenant can read it for a rejection');
 /** The beginning of an id in a question, which has its time in milliseconds. */
 const SHORT_ID = 13;
+/** The operations of a set that its question describes. */
+const MOST_NAMED = 10;
 /** The worker's sweeper notifies the workflow, because commands do not connect to Temporal. */
 export const NO_NOTIFIER = { notify: () => undefined };
 
@@ -110,8 +112,13 @@ async function decideSet<Row extends Transfer | Payout>(
   reason: string,
 ): Promise<void> {
   const pending = rows.filter(({ status }) => status === 'pending_approval');
-  const what = `${counted(pending.length, kind.noun)}, in total ${formatSums(pending)}`;
-  if (pending.length > 0) await ops.output.confirm(`${capitalised(action)} ${what}`);
+  if (pending.length > 0) {
+    const what = `${counted(pending.length, kind.noun)}, in total ${formatSums(pending)}`;
+    const named = pending.slice(0, MOST_NAMED).map((row) => kind.described(ops, row));
+    const rest = pending.length - named.length;
+    const all = [...(await Promise.all(named)), ...(rest > 0 ? [`${rest} more`] : [])].join('; ');
+    await ops.output.confirm(`${capitalised(action)} ${what} (${all})`);
+  }
   const results: Fields[] = [];
   const failures: number[] = [];
   for (const row of rows) {

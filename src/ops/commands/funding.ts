@@ -51,7 +51,7 @@ const REPLAYED = 'No money was moved: this was done before under the same refere
 function decisionCommand(
   action: 'approve' | 'reject',
   summary: string,
-  question: (adjustment: Adjustment) => string,
+  question: (adjustment: Adjustment, account: string) => string,
   decide: typeof approveAdjustment,
   replayed: string,
 ) {
@@ -61,7 +61,12 @@ function decisionCommand(
     input: { reference: named.adjustment, tenant },
     needs: `adjustment.${action}`,
     run: async (ops, { reference: adjustment }) => {
-      if (adjustment.status === 'proposed') await ops.output.confirm(question(adjustment));
+      if (adjustment.status === 'proposed') {
+        const { accountId, tenantId, proposedBy } = adjustment;
+        const names = await namesOf(ops.database.reader, [adjustment]);
+        const account = `the account of ${names.account(accountId)} of ${names.tenant(tenantId)}`;
+        await ops.output.confirm(`${question(adjustment, account)}, proposed by ${proposedBy}`);
+      }
       const decided = await decide(ops, adjustment, ops.by());
       ops.output.one(adjustmentFields(decided.resource));
       if (decided.replayed)
@@ -125,10 +130,9 @@ export const adjustmentCommands = {
   'approve <reference>': decisionCommand(
     'approve',
     'post an adjustment that another person proposed',
-    (adjustment) => {
+    (adjustment, account) => {
       const [verb, way] = adjustment.direction === 'in' ? ['Put', 'into'] : ['Take', 'out of'];
-      const { accountId, reason } = adjustment;
-      return `${verb} ${formatAmount(adjustment)} ${way} account ${accountId} (${reason})`;
+      return `${verb} ${formatAmount(adjustment)} ${way} ${account} (${adjustment.reason})`;
     },
     approveAdjustment,
     'No money was moved: the adjustment was posted before',
@@ -136,7 +140,7 @@ export const adjustmentCommands = {
   'reject <reference>': decisionCommand(
     'reject',
     'reject a proposal; its reference cannot be used again',
-    ({ reference }) => `Reject the adjustment ${reference}`,
+    ({ reference }, account) => `Reject the adjustment ${reference} of ${account}`,
     rejectAdjustment,
     'Nothing was changed: the adjustment was rejected before',
   ),

@@ -151,7 +151,7 @@ export const webhookCommands = {
       const { id: endpointId } = endpoint;
       const before = await positionOf(reader, webhookDeliveries, { endpointId }, cursor);
       const { items } = await readDeliveries(reader, endpointId, before, most + 1);
-      const detailsOnly = ['event_id', 'cause', 'last_attempt_at'];
+      const detailsOnly = ['id', 'cause', 'last_attempt_at'];
       const none = 'Nothing was delivered to it.';
       output.newest(items.map(deliveryFields), most, none, { detailsOnly });
     },
