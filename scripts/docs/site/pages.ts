@@ -69,8 +69,8 @@ only from your IP addresses. Protect it like a password. If you lose it, [revoke
 your operator do so: within 5 seconds it moves no more money.
 
 A token has scopes, and its member has one role in each account. Lists omit what the member may not see. There is
-no \`GET /v1/me\`: \`GET /v1/accounts\` lists the member's accounts. An owner sees scopes in \`GET /v1/tokens\` and roles in \`GET /v1/members\`;
-your operator knows them too.
+no \`GET /v1/me\`: \`GET /v1/accounts\` lists the member's accounts. \`GET /v1/tokens\`, with the scope
+\`access\`, shows scopes; your operator knows the scopes and the roles.
 
 ## Refused requests
 
