@@ -179,7 +179,8 @@ describe('the site', () => {
   });
 
   it('shows which fields belong to which kind of destination of a payout, and which each requires', () => {
-    const lines = texts.get('/reference/payouts.md')?.split('\n') ?? [];
+    const path = '/reference/payouts';
+    const lines = texts.get(`${path}.md`)?.split('\n') ?? [];
     const marksOf = (field: string) =>
       lines.flatMap((line) =>
         line.startsWith(`- \`destination.${field}\` (`) ? [line.split('): ')[0] ?? line] : [],
@@ -191,7 +192,7 @@ describe('the site', () => {
     assert.match(marksOf('holder_check')[0] ?? '', /, only with `type: bre_b_key`$/);
     assert.match(marksOf('type')[0] ?? '', /`bank_account`, `bre_b_key`, required$/);
     assert.ok(lines.every((line) => !/destination\.type`.*Always/.test(line)));
-    const page = html.get('/docs/reference/payouts')?.replaceAll('<wbr />', '') ?? '';
+    const page = html.get(`/docs${path}`)?.replaceAll('<wbr />', '') ?? '';
     assert.ok(page.includes('required with <code>type: bre_b_key</code>'));
   });
 

@@ -272,8 +272,8 @@ const PLACES: Readonly<
     holdRows((theft) => [
       `SELECT 1 FROM event_counters WHERE tenant_id=${tenantOf(theft)} FOR UPDATE`,
     ]),
-    // A bonus has no event, so it waits only in a group with others.
-    LEDGER.filter((name) => name !== 'bonus'),
+    // The others have no event, so they wait only in a group with these.
+    ['transfer', 'approve transfer', 'capture transfer', 'payout', 'approve payout'],
   ],
   "the tenant's row": [
     holdRows((theft) => [`SELECT id FROM tenants WHERE id=${tenantOf(theft)} FOR UPDATE`]),

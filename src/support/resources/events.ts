@@ -56,7 +56,7 @@ export const eventKind: ResourceKind<EventRow> = {
   },
 };
 
-/** Returns the name of the event's resource, such as "Transfer of 45,000.00 COPM to Bruno". */
+/** Returns the name of the event's resource, such as "Transfer of (amount) to Bruno". */
 function nameOf(type: EventType, [first, second]: Row = []): string {
   if (first?.[0] !== 'Amount') return plainText(first?.[1]) || 'its resource';
   const [{ To } = {}] = valuesOf(second?.[1]);
