@@ -161,7 +161,13 @@ async function requestsOf(ledger: Ledger, reader: Reader) {
   const days = { day: localDay(earlier, TIME_ZONE) };
   const pages = [
     page('start', '/'),
-    page('queue', '/waiting/transfers', { tenant: 'bench' }, { least: '3,000' }, { after: deep }),
+    page(
+      'queue',
+      '/waiting/transfers',
+      { tenant: 'bench' },
+      { amount: '3,000..' },
+      { after: deep },
+    ),
     ...['payouts', 'stuck', 'unanswered'].map((kind) => page('queue', `/waiting/${kind}`)),
     page('item', `/transfers/${waiting.id}`),
     page('tenant', `/tenants/${tenantId}`),
