@@ -127,7 +127,7 @@ class Measurement {
   }
 
   answered(
-    { labels, expectedStatus }: NextRequest,
+    { wire, labels, expectedStatus }: NextRequest,
     { status, text }: Answer,
     sentAt: number,
   ): void {
@@ -135,7 +135,7 @@ class Measurement {
     this.answers += 1;
     if (status !== (expectedStatus ?? this.job.expectedStatus)) {
       this.unexpected += 1;
-      this.firstUnexpected ??= text;
+      this.firstUnexpected ??= `${/^.*/.exec(wire.toString())?.[0]}\n${text}`;
     }
     if (now >= this.beginsAt && now < this.endsAt) {
       this.answersInTime += 1;
