@@ -86,12 +86,22 @@ describe('a list of the support desk as CSV', () => {
     const one = { ...part(1, null), amounts: [COPM, { raw: -5n, asset: 'COPM' }] as const };
     const all = await summaryOf(one, () => assert.fail('the list has no other part'));
     assert.equal(all, '1 found, in total 1,234,567.84 COPM.');
-    const many = await summaryOf(part(25, 'x'), (_after, limit) =>
-      Promise.resolve(part(limit, 'x')),
+    const atOnce = () => 0;
+    const many = await summaryOf(
+      part(25, 'x'),
+      (_after, limit) => Promise.resolve(part(limit, 'x')),
+      atOnce,
     );
     assert.equal(many, 'More than 10000 found, in total 100.00 COPM so far.');
-    const few = await summaryOf(part(0, 'x'), () => Promise.resolve(part(1, 'x')));
+    const few = await summaryOf(part(0, 'x'), () => Promise.resolve(part(1, 'x')), atOnce);
     assert.equal(few, 'At least 25 found, in total 0.25 COPM so far.');
+    let passed = 0;
+    const slowly = () => {
+      passed += 60;
+      return Promise.resolve(part(1, 'x'));
+    };
+    const late = await summaryOf(part(25, 'x'), slowly, () => passed);
+    assert.equal(late, 'At least 27 found, in total 0.27 COPM so far.');
     const { amounts: _, ...plain } = part(2, null);
     assert.equal(await summaryOf(plain, () => assert.fail()), '2 found.');
   });

@@ -28,25 +28,33 @@ const SLICE = 1_000;
 /** A filter without an index may read 10,000 rows for each slice, and find none. */
 const MAX_SLICES = 25;
 
-/** Reads a list up to its 10,000th row. A filter may end it earlier, after 25 slices. */
-async function readAll(read: ReadRows) {
+/** Reads a list up to its 10,000th row. A filter, or `isLate`, may end it earlier, after some slices. */
+async function readAll(read: ReadRows, first: ListRows | null = null, isLate = () => false) {
   const all: Row[] = [];
   const amounts: RowAmount[] = [];
-  let after: string | null = '';
-  for (let slices = 0; after !== null && slices < MAX_SLICES; slices += 1) {
-    if (all.length >= MAX_EXPORTED) break;
-    const part = await read(after, Math.min(SLICE, MAX_EXPORTED - all.length));
-    all.push(...part.rows.map((row, index): Row => [['Id', part.ids[index]], ...row]));
+  let part = first ?? (await read('', SLICE));
+  for (let slices = first === null ? 1 : 0; ; slices += 1) {
+    const { ids, rows } = part;
+    all.push(...rows.map((row, index): Row => [['Id', ids[index]], ...row]));
     amounts.push(...(part.amounts ?? []));
-    after = part.next;
+    const left = MAX_EXPORTED - all.length;
+    if (part.next === null || left === 0 || slices === MAX_SLICES || isLate()) break;
+    part = await read(part.next, Math.min(SLICE, left));
   }
-  return { all, amounts, isWhole: after === null };
+  return { all, amounts, isWhole: part.next === null };
 }
 
+/** A page waits no longer for further slices, of which one may take as long again. */
+const SUMMARY_MS = 100;
+
 /** Returns how many rows a list has, of which the first are known, and their sum in each asset. */
-export async function summaryOf(first: ListRows, read: ReadRows): Promise<string> {
-  const isShort = first.next === null;
-  const { all, amounts, isWhole } = await readAll(isShort ? () => Promise.resolve(first) : read);
+export async function summaryOf(
+  first: ListRows,
+  read: ReadRows,
+  now: () => number = () => performance.now(),
+): Promise<string> {
+  const until = now() + SUMMARY_MS;
+  const { all, amounts, isWhole } = await readAll(read, first, () => now() > until);
   const total = formatSums(amounts);
   const least = isWhole ? '' : all.length < MAX_EXPORTED ? 'At least ' : 'More than ';
   return `${least}${all.length} found${total && `, in total ${total}`}${isWhole ? '' : ' so far'}.`;
