@@ -147,7 +147,10 @@ function questionFields(asset: Asset, { threshold, expiresInS, ...policy }: Poli
   };
 }
 
-async function readDelayS({ database }: Ops, tenantId: Uuid): Promise<number> {
+export async function readDelayS(
+  { database }: Pick<Ops, 'database'>,
+  tenantId: Uuid,
+): Promise<number> {
   return (await database.reader.find(tenants, { id: tenantId }))?.policyDelayS ?? 0;
 }
 

@@ -14,7 +14,6 @@ import {
   type Member,
   memberRoles,
   members,
-  tenants,
   type Token,
   tokens,
 } from '../../db/entities/parties.js';
@@ -22,6 +21,7 @@ import { secondsText } from '../../support/reading/timeline.js';
 import { type AuthorisedOps, managerCommand, query } from '../command.js';
 import { UsageError } from '../failures.js';
 import { named } from '../lookups.js';
+import { readDelayS } from './limits.js';
 import { PROGRAM } from '../help.js';
 import { commaSeparated, flag, oneOf, option, optional, scopes, tenant, text } from '../inputs.js';
 import { duration, futureTime } from '../times.js';
@@ -44,16 +44,16 @@ function checkAccountChoice(input: { account?: unknown; allAccounts: boolean }):
 
 /** Asks unless the member's role in the account already permits what the new one does. */
 async function confirmGrant(
-  { database: { reader }, output }: AuthorisedOps,
+  { database, output }: AuthorisedOps,
   { id, name, tenantId }: Member,
   role: Role,
   account: Account | undefined,
 ): Promise<void> {
   const where = { memberId: id, ...(account && { accountId: account.id }) };
-  const before = (await reader.select(memberRoles, where)).map((one) => one.role);
+  const before = (await database.reader.select(memberRoles, where)).map((one) => one.role);
   const [only = null] = before;
   if (account !== undefined && only !== null && rolesCovering(role).includes(only)) return;
-  const delayS = (await reader.find(tenants, { id: tenantId }))?.policyDelayS ?? 0;
+  const delayS = await readDelayS({ database }, tenantId);
   await output.confirm(
     `Grant ${name} the role ${role} in ${account?.name ?? 'every account of the tenant'}; before: ${[...new Set(before)].sort().join(', ') || 'none'}`,
     delayS === 0
