@@ -13,7 +13,7 @@ import {
 } from '../db/entities/operations.js';
 import type { FeeOperation } from '../db/entities/parties.js';
 import { payouts } from '../db/entities/payouts.js';
-import type { Table } from '../db/table.js';
+import { type Table, withColumns } from '../db/table.js';
 
 interface PayerRefund extends Adjustment {
   readonly operationId: Uuid;
@@ -52,6 +52,20 @@ export const CHARGED: Readonly<Record<FeeOperation, ChargedOperations>> = {
   },
 };
 const PAGE_SIZE = 1_000;
+
+/** Returns the amounts and fees of captured transfers, which may be less than the held ones. */
+export async function readCaptures(
+  reader: Reader,
+  operations: readonly { readonly id: Uuid }[],
+): Promise<ReadonlyMap<Uuid, Pick<Transfer, 'raw' | 'feeRaw'>>> {
+  const columns = withColumns(transfers, ['id', 'capturedRaw', 'capturedFeeRaw']);
+  const found = await reader.select(columns, { id: operations.map(({ id }) => id) });
+  return new Map(
+    found.flatMap(({ id, capturedRaw: raw, capturedFeeRaw: feeRaw }) =>
+      raw === null || feeRaw === null ? [] : [[id, { raw, feeRaw }]],
+    ),
+  );
+}
 
 /** True if the adjustment is proposed or posted. */
 export function isActive({ status }: Pick<Adjustment, 'status'>): boolean {

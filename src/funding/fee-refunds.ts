@@ -26,6 +26,7 @@ import {
   CHARGED_COLUMNS,
   type CurrentRefund,
   isActive,
+  readCaptures,
   readCurrentRefund,
   readLastRefunds,
   refundReference,
@@ -209,8 +210,10 @@ async function readOvercharges(
     id: [...new Set(page.items.map(({ sourceAccountId }) => sourceAccountId))],
   });
   const closed = new Set(payers.flatMap(({ id, status }) => (status === 'closed' ? id : [])));
+  const captures = await readCaptures(reader, page.items);
   const found = page.items.flatMap(
-    ({ id: operationId, sourceAccountId: payerId, feeAccountId, ...charged }): Overcharge[] => {
+    ({ id: operationId, sourceAccountId: payerId, feeAccountId, ...held }): Overcharge[] => {
+      const charged = captures.get(operationId) ?? held;
       const rightFee = schedule === undefined ? 0n : calculateFee(schedule, charged.raw);
       const raw = charged.feeRaw - rightFee;
       const isClosed = closed.has(payerId);

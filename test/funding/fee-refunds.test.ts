@@ -9,7 +9,16 @@ import { type Account, accounts } from '../../src/db/entities/parties.js';
 import { type Ran, run } from '../ops/ops.js';
 import { SignedInPeople } from '../ops/signed-in.js';
 import { startTestApi } from '../helpers/api.js';
-import { answered, idLiteral, LEAST, object, openBank, text } from '../helpers/bank.js';
+import {
+  answered,
+  idLiteral,
+  type Json,
+  LEAST,
+  object,
+  openBank,
+  text,
+  transferBody,
+} from '../helpers/bank.js';
 import { testDatabase } from '../helpers/database.js';
 import { balanceOf, setFee, TEST_ACTOR } from '../helpers/world.js';
 import { say, ScriptedRail } from '../payouts/scripted-rail.js';
@@ -252,6 +261,30 @@ describe('a refund of wrong fees', () => {
     shown(await propose('fees-9'));
     shown(await approve('fees-9', 'leo'));
     assert.equal(await suspense(), 0n);
+  });
+
+  it('gives back of a transfer captured in part only what was charged for that part', async () => {
+    const tenantId = bank.tenant.tenant.id;
+    const tenths = (basisPoints: bigint) => setFee(db.database, { tenantId, basisPoints });
+    const transfer = (path: string, body: Json) =>
+      bank.request('POST', `/v1/transfers${path}`, { body });
+    const since = systemClock();
+    const sendHeld = async () => {
+      const body = transferBody({ from, to, raw: 10n * LEAST, capture: 'manual' });
+      return text(answered(await transfer('', body), 201).json.id);
+    };
+    await tenths(2_000n);
+    const [inPart, free] = [await sendHeld(), await sendHeld()];
+    const part = { amount: { raw: LEAST.toString(), asset: 'COPM' } };
+    answered(await transfer(`/${inPart}/capture`, part), 200);
+    await tenths(0n);
+    answered(await transfer(`/${free}/capture`, part), 200);
+    await tenths(1_000n);
+    const request = { tenantId, operation: 'transfer', asset: 'COPM', reference: 'r' } as const;
+    const period = { from: since, to: systemClock(), reason: 'too much' };
+    const plan = await planRefund(db.database.reader, { ...request, ...period });
+    assert.deepEqual([plan.operations, plan.totalRaw], [1, LEAST / 10n]);
+    await charge(RIGHT);
   });
 
   it('includes payouts whose ids are much older, as those of a batch that was paused, whether they were returned or not', async () => {
