@@ -104,7 +104,7 @@ async function addEventsOf(
   const types = [...MOVED, ...FAILED].map((type) => string.literal(type)).join(',');
   const rows = await reader.query(
     `SELECT e.type, ${quarterSql('e.created_at')} AS quarter, COALESCE(t.asset,p.asset) AS asset,
-       COUNT(*) AS found, SUM(COALESCE(t.raw,p.raw)) AS total
+       COUNT(*) AS found, SUM(COALESCE(t.captured_raw,t.raw,p.raw)) AS total
      FROM events e FORCE INDEX (PRIMARY) LEFT JOIN transfers t ON t.id=e.resource_id
        LEFT JOIN payouts p ON p.id=e.resource_id
      WHERE e.${own} AND e.sequence>${from} AND e.sequence<=${to}

@@ -10,7 +10,7 @@ import { skipSequences } from '../../src/restores/finish-restore.js';
 import { readTotals } from '../../src/support/reading/totals.js';
 import { dailyTotalsSweep } from '../../src/support/totals-sweep.js';
 import { startTestApi } from '../helpers/api.js';
-import { answered, LEAST, openBank } from '../helpers/bank.js';
+import { answered, LEAST, openBank, text } from '../helpers/bank.js';
 import { freshDatabase, testDatabase } from '../helpers/database.js';
 import { openGuarded, THRESHOLD } from '../helpers/guarded.js';
 import { assertLedgerSound, TEST_ACTOR } from '../helpers/world.js';
@@ -48,6 +48,12 @@ describe('the daily totals of a tenant', () => {
     const { guarded: from, receiver: to } = own;
     await own.bank.sent({ from, to, raw: LEAST });
     await own.bank.sent({ from, to, raw: 2n * LEAST });
+    const held = await own.bank.sent({ from, to, raw: 2n * LEAST, capture: 'manual' });
+    const body = { amount: { raw: LEAST.toString(), asset: 'COPM' } };
+    const capture = await own.bank.request('POST', `/v1/transfers/${text(held.id)}/capture`, {
+      body,
+    });
+    answered(capture, 200);
     const [rejected, approved] = [await own.createPending(), await own.createPending()];
     await own.createPending();
     await own.act('reject', rejected.id, 'approver');
@@ -57,7 +63,7 @@ describe('the daily totals of a tenant', () => {
     const { id: tenantId, timeZone } = own.bank.tenant.tenant;
     const expected = {
       ...{ tenantId, asset: 'COPM', day: localTime(later(0), timeZone).slice(0, 10) },
-      ...{ moved: THRESHOLD + 3n * LEAST, movedCount: 3 },
+      ...{ moved: THRESHOLD + 4n * LEAST, movedCount: 4 },
       ...{ failed: THRESHOLD, failedCount: 1, pending: THRESHOLD, pendingCount: 1 },
     };
     assert.deepEqual(await totals(), [expected]);

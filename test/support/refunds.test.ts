@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { parseDetails } from '../../src/access/audit-log.js';
+import { formatAmount } from '../../src/core/amount.js';
 import type { Account } from '../../src/db/entities/parties.js';
+import { setFeeAccount } from '../../src/operations/fees.js';
 import { answered, type Json, LEAST, list, object, text } from '../helpers/bank.js';
 import { type GuardedBank, openGuarded } from '../helpers/guarded.js';
-import { assertLedgerSound } from '../helpers/world.js';
+import { assertLedgerSound, setFee, TEST_ACTOR } from '../helpers/world.js';
 import { actFields, type DeskWorld, findForm, openDesk, type Visitor } from './desk.js';
 
 const RAW = 5n * LEAST;
@@ -83,6 +85,22 @@ describe('a refund at the support desk', () => {
     assert.equal(canceled.status, 303, canceled.text);
     assert.equal((await own.read(second?.id)).status, 'rejected');
     assert.deepEqual((await own.read(id)).refunded, { raw: '100', asset: 'COPM' });
+  });
+
+  it('of a transfer captured in part is proposed on a page with the fee that was charged', async () => {
+    const { database, deps } = world.db;
+    const { id: tenantId } = own.bank.tenant.tenant;
+    await setFeeAccount(deps, tenantId, (await own.account()).id, TEST_ACTOR);
+    await setFee(database, { tenantId, basisPoints: 1_000n });
+    const { id } = await own.bank.sent({
+      ...{ from: payer, to: own.guarded, raw: RAW },
+      capture: 'manual',
+    });
+    const body = { amount: { raw: `${LEAST}`, asset: 'COPM' } };
+    answered(await own.bank.request('POST', `/v1/transfers/${text(id)}/capture`, { body }), 200);
+    const { text: page } = await world.maria.get(`/transfers/${text(id)}`);
+    const [, fee] = />Fee<[^0-9]*([0-9.,]+ COPM)/.exec(page) ?? [];
+    assert.equal(fee, formatAmount({ raw: LEAST / 10n, asset: 'COPM' }));
   });
 
   it('of a bonus is proposed on its page, which the search finds, and refused for more than is left', async () => {

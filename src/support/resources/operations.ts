@@ -20,6 +20,7 @@ import { readSeen, type SeenPayout } from '../../payouts/resolution/resolutions.
 import { destinationText, isUnfinished, transitionsOf } from '../../payouts/rules.js';
 import { payoutResource } from '../../payouts/schemas.js';
 import { payoutWorkflowId } from '../../temporal/contracts.js';
+import { movedAmount } from '../../transfers/rules.js';
 import { transferResource } from '../../transfers/schemas.js';
 import { approvalActions } from '../actions/controls.js';
 import {
@@ -70,7 +71,8 @@ export const transferKind: ResourceKind<Transfer> = {
   }),
   async describe(transfer, { reader, now, time, since, tenant }) {
     const { sourceAccountId: from, destinationAccountId: to, feeAccountId } = transfer;
-    const { createdAt, asset, feeRaw, approvalExpiresAt } = transfer;
+    const { createdAt, asset, approvalExpiresAt } = transfer;
+    const { feeRaw } = movedAmount(transfer);
     const details = await readTransferDetails(reader, transfer, now);
     const isPending = transfer.status === 'pending_approval';
     const isLate = details.outbox.some((row) => now - row.createdAt > NOTIFIED_WITHIN_MS);
