@@ -24,7 +24,10 @@ import { afterProgress, nextInstant, releaseWrites } from './rules.js';
 /** Makes an approved payout `in_progress` and counts the first attempt, if its account may send. */
 export const beginPayout = definePayoutCommand<PayoutCommand>('begin payout', {
   decide: (command, payout, state) => {
-    if (payout.status !== 'approved' || !maySend(payout, state)) return leaveUnchanged(payout);
+    const { status } = payout;
+    const message = `the payout is ${status}, so it is not begun`;
+    if (status !== 'approved') return refuse(invalidState(message, status, ['approved']));
+    if (!maySend(payout, state)) return leaveUnchanged(payout);
     const begins = { status: 'in_progress', submittedAt: nextInstant(payout, state.at) } as const;
     const begun: Payout = { ...afterProgress(payout), ...begins };
     return { ...recordAttempt(command, begun, state), bindsKey: true };

@@ -192,15 +192,14 @@ export class PayoutSubmitter {
     const beganAt = this.deps.monotonic();
     const key = { key: `payout/${id}/begin`, fingerprint: commandFingerprint(['begin', id]) };
     const command = { ...newPayoutCommand(payout), ...key };
-    const result = await this.deps.calls.deps.writer.submit(beginPayout, command);
-    const begun = payoutOrThrow(result);
-    if (begun.status !== 'in_progress')
-      return begun.status === 'approved' ? heldByAccount(begun) : submitted(begun);
-    // The rail may have a payout that began earlier. A restore begins payouts without an attempt.
-    const isFirst = !result.replayed && begun.attempts > 0;
-    return isFirst
+    const { outcome, replayed } = await this.deps.calls.deps.writer.submit(beginPayout, command);
+    // The rail may have a payout that began earlier, by this command or in a restore.
+    if (replayed || (!outcome.done && outcome.refusal.code === 'invalid_state'))
+      return this.poll(id, { ignoresBreaker: true });
+    const begun = payoutOrThrow({ outcome });
+    return begun.status === 'in_progress'
       ? this.sendOrder(begun, order, beganAt)
-      : this.poll(id, { ignoresBreaker: true });
+      : heldByAccount(begun);
   }
 
   /**

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { EventEmitter, once } from 'node:events';
+import { freezeAccount } from '../../src/accounts/status.js';
 import type { Uuid } from '../../src/core/ids.js';
 import {
   type Rail,
@@ -7,9 +8,9 @@ import {
   type RailReport,
   RailUnresponsive,
 } from '../../src/payouts/rails/rail.js';
-import { LEAST } from '../helpers/bank.js';
+import { idLiteral, LEAST } from '../helpers/bank.js';
 import type { TestDatabase } from '../helpers/database.js';
-import { balanceOf } from '../helpers/world.js';
+import { balanceOf, TEST_ACTOR } from '../helpers/world.js';
 import { say } from './scripted-rail.js';
 import {
   assertSameStory,
@@ -153,4 +154,19 @@ describe('a payout whose money was released', () => {
       await rails.submissions.submit(id);
       await assertNeverPaid(orders);
     });
+
+  it('is not sent again by a repeated submission if a restore began it', async () => {
+    // As a restore leaves a payout that its rail may have: without an attempt.
+    await db.change(
+      `UPDATE payouts SET status='in_progress', submitted_at=approved_at WHERE id=${idLiteral(id)}`,
+    );
+    rail.losesNext = true;
+    await rails.submissions.submit(id);
+    await freezeAccount(db.deps, own.source.id, { actor: TEST_ACTOR, reason: 'a test' });
+    const { isFrozen } = await rails.submissions.submit(id);
+    const { attempts } = await rowOf(db, id);
+    assert.deepEqual([isFrozen, attempts, rail.given.length], [true, 1, 1]);
+    await giveBack();
+    await assertNeverPaid(1);
+  });
 });
