@@ -10,6 +10,7 @@ import { noSuchPage, type SignedInPerson } from './desk.js';
 import { hmacOf } from './forms.js';
 import { decidedPage, readDecidedRows } from './pages/decided.js';
 import { columnsOf, listCsv, type ReadRows } from './pages/export.js';
+import type { PageOfList } from './pages/list.js';
 import { notice, type Page, pathOf } from './pages/layout.js';
 import { KEPT, type OpenForm } from './pages/action-form.js';
 import { resourcePage, unknownPage } from './pages/resource.js';
@@ -49,6 +50,7 @@ import {
   sendPage,
   signedIn,
   type Site,
+  textsOf,
 } from './site.js';
 
 type Render = (context: DeskContext, person: SignedInPerson) => Promise<Page>;
@@ -68,9 +70,9 @@ export function waitingRoutes(router: DeskRouter, site: Site): void {
     return kind;
   };
   addPage(router, site, '/waiting/:kind', (context, person) => {
-    const { select } = textsOf(context, 'select');
-    const query = listQueryOf(context);
-    return waitingPage(viewOf(site), kindOf(context), query, person, select === 'all');
+    const { select, sum } = textsOf(context, 'select', 'sum');
+    const shown = { areSelected: select === 'all', isSummed: sum === 'all' };
+    return waitingPage(viewOf(site), kindOf(context), listQueryOf(context), person, shown);
   });
   addDownload(router, site, '/waiting/:kind', (context) => {
     const list = kindOf(context);
@@ -167,20 +169,13 @@ function viewOf({ database: { reader }, clock }: Site): View {
   return { reader, now: clock() };
 }
 
-/** Returns trimmed query parameters; '' for a parameter that is absent or repeated. */
-function textsOf<Name extends string>(
-  { query }: DeskContext,
-  ...names: readonly Name[]
-): Record<Name, string> {
-  const entries = names.map((name) => {
-    const value = query[name];
-    return [name, typeof value === 'string' ? value.trim() : ''];
-  });
-  return Object.fromEntries(entries) as Record<Name, string>;
-}
-
 function listQueryOf(context: DeskContext): ListQuery {
   return textsOf(context, 'tenant', 'text', 'amount', 'asset', 'order', 'after');
+}
+
+function pageOfListOf(context: DeskContext): PageOfList {
+  const { after, sum } = textsOf(context, 'after', 'sum');
+  return { after, isSummed: sum === 'all' };
 }
 
 /** Returns the list from which the person came to a page, or null. */
@@ -206,11 +201,11 @@ const WORKFLOW_PAGES: Readonly<Record<WorkflowResourceType, ReturnType<typeof pa
 /** Adds a page for each resource, with its actions, and the search. */
 export function resourceRoutes(router: DeskRouter, site: Site): void {
   addPage(router, site, '/tenants', (context, person) =>
-    tenantsPage(viewOf(site), textsOf(context, 'after').after, person),
+    tenantsPage(viewOf(site), pageOfListOf(context), person),
   );
   addPage(router, site, '/decided', (context, person) => {
     const query = textsOf(context, 'day', 'person');
-    return decidedPage(viewOf(site), query, textsOf(context, 'after').after, person);
+    return decidedPage(viewOf(site), query, pageOfListOf(context), person);
   });
   addDownload(router, site, '/decided', (context) => {
     const read = readDecidedRows(viewOf(site), textsOf(context, 'day', 'person'));
@@ -264,7 +259,7 @@ function addResourceKind<Resource>(
       return { kind, resource: await find(context), list, filter: textsOf(context, ...names) };
     };
     addPage(router, site, path, async (context, person) =>
-      listPage(site, await shownOf(context), textsOf(context, 'after').after, person),
+      listPage(site, await shownOf(context), pageOfListOf(context), person),
     );
     addDownload(router, site, path, async (context) => {
       const shown = await shownOf(context);

@@ -56,7 +56,8 @@ const refresh = async () => {
   document.title = page.title;
   if (focused) find('main a[href="' + CSS.escape(focused) + '"]')?.focus();
 };
-if (isList) setInterval(refresh, 15_000);
+/** To count and sum a list again takes time. */
+if (isList && !location.search.includes('sum=')) setInterval(refresh, 15_000);
 /** Shows the number of the selected items and their sum in each asset, which all have the same decimals. */
 const showSelected = () => {
   const rows = [...document.querySelectorAll('tbody tr:has(input:checked)')];

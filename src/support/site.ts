@@ -225,3 +225,15 @@ export function idOf(context: DeskContext): Uuid {
   if (id === null) throw noSuchPage();
   return id;
 }
+
+/** Returns trimmed query parameters; '' for a parameter that is absent or repeated. */
+export function textsOf<Name extends string>(
+  { query }: DeskContext,
+  ...names: readonly Name[]
+): Record<Name, string> {
+  const entries = names.map((name) => {
+    const value = query[name];
+    return [name, typeof value === 'string' ? value.trim() : ''];
+  });
+  return Object.fromEntries(entries) as Record<Name, string>;
+}

@@ -9,7 +9,7 @@ import { namesOf } from '../reading/transfers.js';
 import { NO_ROWS, type ReadRows } from './export.js';
 import { dayFault } from './filter.js';
 import { field, type Page, relatedLink, type Row, tenantFact, time } from './layout.js';
-import { listContent } from './list.js';
+import { listContent, type PageOfList } from './list.js';
 import { factsOfAll, type View } from './rows.js';
 
 /** The staff's decisions of a day, by person. */
@@ -63,11 +63,11 @@ export function readDecidedRows(view: View, { day, person }: DecidedQuery): Read
 export async function decidedPage(
   view: View,
   query: DecidedQuery,
-  after: string,
+  place: PageOfList,
   person: SignedInPerson,
 ): Promise<Page> {
   const { reader, now } = view;
-  const list = { path: '/decided', filter: query, after, person, now };
+  const list = { path: '/decided', filter: query, ...place, person, now };
   const [shown, counts] = await Promise.all([
     listContent(list, readDecidedRows(view, query)),
     readLocalDays(reader, query.day, now).then((days) => countDecided(reader, days)),

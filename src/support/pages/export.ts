@@ -45,7 +45,7 @@ async function readAll(read: ReadRows, first: ListRows | null = null, isLate = (
 }
 
 /** A page waits no longer for further slices, of which one may take as long again. */
-const SUMMARY_MS = 100;
+const SUMMARY_MS = 2_000;
 
 /** Returns how many rows a list has, of which the first are known, and their sum in each asset. */
 export async function summaryOf(

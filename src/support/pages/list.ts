@@ -13,11 +13,16 @@ const MAX_BACK = 20;
 const BETWEEN = '~';
 const MORE = 'Only a part of the list was searched. The search continues on the next page.';
 
-interface List {
-  readonly path: string;
-  readonly filter: ListFilter;
+export interface PageOfList {
   /** Position after which the page begins; '' for the first page. */
   readonly after: string;
+  /** Whether all rows of a filtered list are counted and summed, and not only those of a list with one page. */
+  readonly isSummed: boolean;
+}
+
+interface List extends PageOfList {
+  readonly path: string;
+  readonly filter: ListFilter;
   readonly person: SignedInPerson;
   readonly now: Instant;
   /** Set if rows can be selected for the form `set`; `all` if all are selected. */
@@ -26,14 +31,16 @@ interface List {
 
 /** Shows a page of a list, with links to the other pages and its download. */
 export async function listContent(
-  { path, filter, after, person, now, selection }: List,
+  { path, filter, after, isSummed, person, now, selection }: List,
   read: ReadRows,
 ): Promise<Content> {
   const part = await read(after.split(BETWEEN).at(-1) ?? '', ROWS_PER_PAGE);
   const { ids, rows, next, fault } = part;
   const given = Object.entries(filter).filter(([name, value]) => name !== 'after' && value !== '');
   const isFirst = after === '' && (rows.length > 0 || next !== null);
-  const summary = isFirst && given.length > 0 && (await summaryOf(part, read));
+  const hasSummary = isFirst && given.length > 0;
+  const summary =
+    hasSummary && (next === null || isSummed ? await summaryOf(part, read) : sumLink(path, filter));
   const pathAfter = (position: string): string => path + queryText({ ...filter, after: position });
   const zone = commonTime(rows.flatMap((row) => row.map(([, at]) => at)))?.timeZone ?? 'UTC';
   const shown = table([...rows.entries()], ([index, row]) => {
@@ -52,6 +59,11 @@ export async function listContent(
     ${rows.length > 0 ? shown : fault === undefined ? NONE : notice('bad', fault)}
     ${next !== null && rows.length < ROWS_PER_PAGE && notice('wait', MORE)}
     ${pageLinks(pathAfter, after, next)} ${rows.length > 0 && downloadForm(pathAfter(''), person)}`;
+}
+
+function sumLink(path: string, filter: ListFilter): Html {
+  const href = path + queryText({ ...filter, after: '', sum: 'all' });
+  return html`<a class="screen" href="${href}">Count and sum all</a>`;
 }
 
 function checkbox(id: string, index: number, checked: boolean): Html {

@@ -7,7 +7,7 @@ import { type Content, element, html, type Html } from '../html.js';
 import { type TenantTotals, todayOf } from '../reading/totals.js';
 import type { ReadRows } from './export.js';
 import { type Fact, link, money, type Page, section, table } from './layout.js';
-import { listContent } from './list.js';
+import { listContent, type PageOfList } from './list.js';
 import { listRows, type View } from './rows.js';
 
 /** Reads tenants by their names. The position is the last name, as base64. */
@@ -27,10 +27,10 @@ export function readTenants(view: View): ReadRows {
 
 export async function tenantsPage(
   view: View,
-  after: string,
+  place: PageOfList,
   person: SignedInPerson,
 ): Promise<Page> {
-  const list = { path: '/tenants', filter: {}, after, person, now: view.now };
+  const list = { path: '/tenants', filter: {}, ...place, person, now: view.now };
   return { title: 'Tenants', content: html`${await listContent(list, readTenants(view))}` };
 }
 

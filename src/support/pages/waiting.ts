@@ -81,7 +81,7 @@ export async function waitingPage(
   kind: WaitingKind,
   query: ListQuery,
   person: SignedInPerson,
-  areSelected: boolean,
+  { areSelected, isSummed }: { readonly areSelected: boolean; readonly isSummed: boolean },
 ): Promise<Page> {
   const { reader } = view;
   const by = person.identity;
@@ -90,7 +90,7 @@ export async function waitingPage(
   const filter = await filterOf(reader, query);
   const isReversed = query.order === REVERSED;
   const other = { ...query, order: isReversed ? '' : REVERSED, after: '' };
-  const list = { path: `/waiting/${kind}`, filter: { ...query }, after: query.after };
+  const list = { path: `/waiting/${kind}`, filter: { ...query }, after: query.after, isSummed };
   const [counts, form, items, count] = await Promise.all([
     countAll(reader, kind),
     filterFormOf(reader, kind, query),

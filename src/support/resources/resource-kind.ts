@@ -18,7 +18,7 @@ import {
   tenantFact,
   time,
 } from '../pages/layout.js';
-import { listContent } from '../pages/list.js';
+import { listContent, type PageOfList } from '../pages/list.js';
 import type { HistorySource } from '../reading/timeline.js';
 import { namesOf, type Owned } from '../reading/transfers.js';
 import type { ResourcePath } from '../reading/search.js';
@@ -141,7 +141,7 @@ export function readRowsOf<Resource>(
 export async function listPage<Resource>(
   site: Site,
   shown: ShownList<Resource>,
-  after: string,
+  place: PageOfList,
   person: SignedInPerson,
 ): Promise<Page> {
   const { kind, resource, list, filter } = shown;
@@ -151,6 +151,6 @@ export async function listPage<Resource>(
   const fields = (await list.fieldsOf?.(site.database.reader, resource)) ?? list.fields;
   const content = html`<p><a href="${owner}">${title}</a></p>
     ${fields && filterForm(path, fields, filter)}
-    ${await listContent({ path, filter, after, person, now: site.clock() }, readRowsOf(site, shown))}`;
+    ${await listContent({ path, filter, ...place, person, now: site.clock() }, readRowsOf(site, shown))}`;
   return { title: `${title}: ${list.name}`, content };
 }
