@@ -5,6 +5,7 @@ import { string, time, uuid } from '../../db/columns.js';
 import type { Reader } from '../../db/database.js';
 import { amountsSql, columnList, likeSql } from '../../db/statements.js';
 import { parseRow } from '../../db/table.js';
+import { accountNameSql } from '../../operations/list-search.js';
 import { PAYOUT_IDS_OLDER_BY_MS } from '../../payouts/rules.js';
 import { findEach, MAX_FOUND, type SearchResult } from './search.js';
 
@@ -108,18 +109,16 @@ function termsSql(kind: DatedKind, rawSql: string, { terms, asset }: About): str
     kind === 'payouts' ? "CONCAT_WS(' ', t.holder_name, t.description)" : TEXT_SQL[kind];
   const own = terms.map(({ words, amounts }) =>
     [
-      ...words.map((word) => likeSql(textSql, '%', word)),
       amountsSql('t.asset', rawSql, amounts),
+      ...words.map((word) => likeSql(textSql, '%', word)),
     ].join(' OR '),
   );
   const parties = ID_COLUMNS[kind].filter((column) => column.endsWith('account_id'));
-  const named = terms.map(({ words }) => {
-    const likes = words.map((word) => likeSql('a.name', '%', word));
-    return parties.map(
-      (column) =>
-        ` OR EXISTS (SELECT 1 FROM accounts a FORCE INDEX (PRIMARY) WHERE a.id=t.${column} AND (${['FALSE', ...likes].join(' OR ')}))`,
-    );
-  });
+  const named = terms.map(({ words }) =>
+    words.flatMap((word) =>
+      parties.map((column) => ` OR ${likeSql(accountNameSql(`t.${column}`), '%', word)}`),
+    ),
+  );
   const each = terms.map((_, index) => `(${own[index]}${named[index]?.join('')})`);
   const ofAsset = asset === null ? [] : [`t.asset=${string.literal(asset)}`];
   return `(${[`(${own.join(' OR ')})`, ...each, ...ofAsset].join(' AND ')})`;
