@@ -211,14 +211,15 @@ export async function findByTerms(
       ORDER BY word DESC, id DESC LIMIT ${most}`;
   };
   const counts = await Promise.all(
-    terms.map(async (term) => {
+    // A single term is the rarest, however many entries it has.
+    (terms.length === 1 ? [] : terms).map(async (term) => {
       const [row] = await reader.query(
         `SELECT COUNT(*) AS found FROM (${entriesOf(term, MAX_COUNTED)}) few`,
       );
       return integer.parse(row?.found);
     }),
   );
-  const rarest = counts.indexOf(Math.min(...counts));
+  const rarest = Math.max(counts.indexOf(Math.min(...counts)), 0);
   const others = terms
     .filter((_, index) => index !== rarest)
     .map(

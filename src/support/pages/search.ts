@@ -17,6 +17,7 @@ import {
 import {
   countFound,
   creationTimeOf,
+  findByText,
   KINDS,
   MAX_FOUND,
   type SearchResult,
@@ -111,30 +112,34 @@ async function answer(view: View, given: SearchQuery): Promise<Html> {
   const query = withRange(given);
   const { text } = query;
   if (text === '') return withinDays(view, query, null);
-  const before = parseUuid(query.after);
-  const kind = KINDS.find((one) => one === query.kind);
-  const all = await findAnywhere(reader, text, view.now, before && { before, kind });
-  const { exact, found } = all;
-  const ids = Object.values(exact).flatMap((rows) => rows.map(({ id }) => id));
-  const about = aboutText(text, ids);
   if (isNarrowed(query)) {
     // Ranges and days are searched without the index, which finds people by their names.
-    const people = await findAccountsNamed(reader, text);
-    return withinDays(view, query, aboutText(text, [...ids, ...people]));
+    const [exact, people] = await Promise.all([
+      findByText(reader, text, view.now),
+      findAccountsNamed(reader, text),
+    ]);
+    return withinDays(view, query, aboutText(text, [...idsIn(exact), ...people]));
   }
-  const isAmount = amountsBeginning(text, null).length > 0;
-  if (before !== null || countFound(isAmount ? exact : found) > 0)
-    return wordResults(view, query, all);
-  if (isAmount) return withinDays(view, { ...query, text: '', amount: text, asset: '' }, null);
+  const before = parseUuid(query.after);
+  const isAmount = before === null && amountsBeginning(text, null).length > 0;
+  if (isAmount && countFound(await findByText(reader, text, view.now)) === 0)
+    return withinDays(view, { ...query, text: '', amount: text, asset: '' }, null);
+  const kind = KINDS.find((one) => one === query.kind);
+  const all = await findAnywhere(reader, text, view.now, before && { before, kind });
+  if (before !== null || countFound(all.found) > 0) return wordResults(view, query, all);
   const id = parseUuid(text);
   const at = id === null ? null : creationTimeOf(id);
-  if (at === null) return withinDays(view, query, about);
+  if (at === null) return withinDays(view, query, aboutText(text));
   const near = await findCreatedAfter(reader, at);
   return html`${notice(
     'wait',
     html`Nothing has this id. If it belongs to a request, the request arrived at ${time(at, 'UTC')}.
     Operations of all tenants in the ten seconds after it:`,
   )}${await results(view, near, query)}`;
+}
+
+function idsIn(found: SearchResult): readonly Uuid[] {
+  return Object.values(found).flatMap((rows) => rows.map(({ id }) => id));
 }
 
 /** Shows what the text names exactly, the newest results of each kind, and links to those that follow. */

@@ -1,13 +1,13 @@
 import type { AmountRange, Asset } from '../../core/amount.js';
 import { type Instant, instant } from '../../core/instant.js';
-import { firstIdAt, type Uuid } from '../../core/ids.js';
-import { string, time, uuid } from '../../db/columns.js';
+import { firstIdAt, timeOfId, type Uuid } from '../../core/ids.js';
+import { nullable, string, time, uuid } from '../../db/columns.js';
 import type { Reader } from '../../db/database.js';
 import { amountsSql, columnList, likeSql } from '../../db/statements.js';
 import { parseRow } from '../../db/table.js';
 import { accountNameSql } from '../../operations/list-search.js';
 import { PAYOUT_IDS_OLDER_BY_MS } from '../../payouts/rules.js';
-import { findEach, MAX_FOUND, type SearchResult } from './search.js';
+import { findEach, MAX_FOUND, type SearchResult, TABLES } from './search.js';
 
 /** Finds operations by their time, and within it by amount and text, for which no index exists. */
 
@@ -147,20 +147,14 @@ export async function findCreatedWithin(
 ) {
   const oldest = Math.min(...windows.map(({ from }) => from));
   const end = newest ?? firstIdAt(Math.max(...windows.map(({ to }) => to)) + 1);
+  const ends = await readEnds(reader, filter.kinds ?? EXAMINED_KINDS, oldest, end);
   const nextOf = new Map<string, Uuid>();
-  const found = await findEach(filter.kinds ?? EXAMINED_KINDS, async (table, kind) => {
-    const fromEnd = `t.id<${uuid.literal(end)}`;
-    const before = kind === 'payouts' ? PAYOUT_IDS_OLDER_BY_MS : 0;
-    const toOldest = `t.id>=${uuid.literal(firstIdAt(oldest - before))}`;
-    const [last] = await reader.query(
-      `SELECT id FROM ${table.name} t FORCE INDEX (PRIMARY) WHERE ${fromEnd} AND ${toOldest}
-       ORDER BY id DESC LIMIT 1 OFFSET ${MAX_EXAMINED - 1}`,
-    );
-    const stop = last === undefined ? null : uuid.parse(last.id);
+  const found = await findEach([...ends.keys()], async (table, kind) => {
+    const { examined, stop } = ends.get(kind) ?? NO_END;
     const rows = await reader.query(
       `SELECT ${columnList(table, 't')} FROM ${table.name} t FORCE INDEX (PRIMARY)
        STRAIGHT_JOIN tenants o ON o.id=t.tenant_id
-       WHERE ${fromEnd} AND ${stop === null ? toOldest : `t.id>=${uuid.literal(stop)}`}
+       WHERE ${examined}${stop === null ? '' : ` AND t.id>=${uuid.literal(stop)}`}
        AND (${windows.map((window) => withinSql(kind, window)).join(' OR ')})${filterSql(kind, filter)} ORDER BY t.id DESC LIMIT ${MAX_FOUND + 1}`,
     );
     const items = rows.map((row) => parseRow(table, row));
@@ -169,6 +163,58 @@ export async function findCreatedWithin(
     return items.slice(0, MAX_FOUND);
   });
   return { found, nextOf, next: [...nextOf.values()].sort().at(-1) ?? null };
+}
+
+interface End {
+  /** SQL condition that the row `t` has an id of the time. */
+  readonly examined: string;
+  /** Id of the last row that one search examines. Null if it examines all. */
+  readonly stop: Uuid | null;
+}
+const NO_END: End = { examined: 'FALSE', stop: null };
+
+/** Returns where the search ends for each kind that has rows of the time, by one statement. */
+async function readEnds(
+  reader: Reader,
+  kinds: readonly DatedKind[],
+  oldest: number,
+  end: Uuid,
+): Promise<ReadonlyMap<DatedKind, End>> {
+  const all = await Promise.all(
+    kinds.map(async (kind) => {
+      const since = await sinceSql(reader, kind, oldest);
+      return { kind, examined: `t.id<${uuid.literal(end)} AND ${since}` };
+    }),
+  );
+  const parts = all.map(({ kind, examined }) => {
+    const rows = `SELECT t.id FROM ${TABLES[kind].name} t FORCE INDEX (PRIMARY) WHERE ${examined} ORDER BY t.id DESC LIMIT 1`;
+    return `SELECT '${kind}' AS kind, (${rows}) AS newest, (${rows} OFFSET ${MAX_EXAMINED - 1}) AS stop`;
+  });
+  const rows = await reader.query(parts.join(' UNION ALL '));
+  return new Map(
+    all.flatMap(({ kind, examined }): [DatedKind, End][] => {
+      const { newest = null, stop } = rows.find((row) => row.kind === kind) ?? {};
+      return newest === null ? [] : [[kind, { examined, stop: nullableUuid.parse(stop) }]];
+    }),
+  );
+}
+const nullableUuid = nullable(uuid);
+
+/** Returns the condition that an operation of this time or later may have the id of the row `t`. */
+async function sinceSql(reader: Reader, kind: DatedKind, oldest: number): Promise<string> {
+  const idAt = (at: number): string => uuid.literal(firstIdAt(at));
+  const since = `t.id>=${idAt(oldest)}`;
+  if (kind !== 'payouts') return since;
+  // The validation of a batch makes the ids of its payouts, with the time of the batch's own id.
+  const executed = await reader.query(
+    `SELECT id FROM batches FORCE INDEX (PRIMARY) WHERE id>=${idAt(oldest - PAYOUT_IDS_OLDER_BY_MS)} AND id<${idAt(oldest)}
+     AND kind='payout' AND executed_at IS NOT NULL AND (finished_at IS NULL OR finished_at>=${time.literal(instant(oldest))})`,
+  );
+  const ranges = executed.map((row) => {
+    const at = timeOfId(uuid.parse(row.id));
+    return ` OR t.id>=${idAt(at)} AND t.id<${idAt(at + 1)}`;
+  });
+  return `(${since}${ranges.join('')})`;
 }
 
 /** Time after a request within which its operation is created. */

@@ -1,5 +1,6 @@
 import { batchPath } from '../../batches/rules.js';
 import { parseAlias, parsePhone } from '../../accounts/recipients.js';
+import { groupBy } from '../../core/collections.js';
 import { firstIdAt, parseUuid, timeOfId, type Uuid } from '../../core/ids.js';
 import { type Instant, instant } from '../../core/instant.js';
 import { normaliseText } from '../../core/text.js';
@@ -84,11 +85,22 @@ export async function findEach<Kind extends keyof Rows>(
 }
 
 export async function findResources(reader: Reader, ids: readonly Uuid[]): Promise<SearchResult> {
-  const id = [...new Set(ids)];
-  const found = await findEach(id.length === 0 ? [] : KINDS, (table) =>
-    reader.select(table, { id }),
+  const found = [...new Set(ids)].map((id) => uuid.literal(id));
+  return found.length === 0 ? NOTHING : findWhere(reader, `WHERE id IN (${found.join(',')})`);
+}
+
+/** Finds the ids in all tables by one statement, because most tables have none, and then reads the rows. */
+async function findWhere(reader: Reader, where: string, end = ''): Promise<SearchResult> {
+  const parts = KINDS.map((kind) => {
+    const isListed = kind === 'accounts' ? " AND type<>'system'" : '';
+    return `(SELECT '${kind}' AS kind, id FROM ${TABLES[kind].name} FORCE INDEX (PRIMARY) ${where}${isListed} ${end})`;
+  });
+  const ids = groupBy(await reader.query(parts.join(' UNION ALL ')), ({ kind }) => kind);
+  return findEach(
+    KINDS.filter((kind) => ids.has(kind)),
+    (table, kind) =>
+      reader.select(table, { id: (ids.get(kind) ?? []).map((row) => uuid.parse(row.id)) }),
   );
-  return { ...found, accounts: found.accounts.filter(({ type }) => type !== 'system') };
 }
 
 /** Returns the condition that an id is or begins with the text; null if it has not 8 to 32 digits. */
@@ -100,13 +112,9 @@ export function idBeginsSql(text: string): string | null {
 
 export async function findByIdBeginning(reader: Reader, text: string): Promise<SearchResult> {
   const begins = idBeginsSql(text);
-  return findEach(begins === null ? [] : KINDS, (table) =>
-    reader.list(
-      table,
-      `FORCE INDEX (PRIMARY) WHERE ${begins} ${table === TABLES.accounts ? "AND type<>'system'" : ''}
-       ORDER BY id LIMIT ${MAX_FOUND}`,
-    ),
-  );
+  return begins === null
+    ? NOTHING
+    : findWhere(reader, `WHERE ${begins}`, `ORDER BY id LIMIT ${MAX_FOUND}`);
 }
 
 /** Returns the time in a time-ordered id, or null for another kind of id. */
