@@ -10,7 +10,7 @@ import { lockAccount } from '../../accounts/access.js';
 import { AUTHORITY_INSUFFICIENT } from '../../accounts/rules.js';
 import { ApiError, assertFound } from '../../core/errors.js';
 import { asUuid, newId, type Uuid } from '../../core/ids.js';
-import type { Instant } from '../../core/instant.js';
+import { type Instant, maxInstant } from '../../core/instant.js';
 import { type Caller, roleAllows } from '../../core/permissions.js';
 import type { DatabaseDeps, Transaction } from '../../db/database.js';
 import { outbox } from '../../db/entities/outbox.js';
@@ -23,6 +23,8 @@ import { rowRefusal, type StaffIdentity } from '../../staff/rules.js';
 import type { StaffSignals } from '../../staff/verification.js';
 import type { ScheduleActionSignal } from '../../temporal/contracts.js';
 import { outboxEntry } from '../../temporal/outbox.js';
+import { listNewest } from '../../operations/operation-list.js';
+import { transferList } from '../service.js';
 import { afterAction, type ScheduleAction, stateRefusal } from './rules.js';
 
 /** Performs a member's action. Throws not_found, authority_insufficient, invalid_state. */
@@ -131,7 +133,10 @@ async function change(
   if (refusal !== null) throw new ApiError(refusal);
   const { id, tenantId } = schedule;
   const tenant = assertFound(await transaction.find(tenants, { id: tenantId }));
-  const changed = afterAction(schedule, action, now, tenant.timeZone);
+  // By a clock that is behind, the last run would be due again.
+  const [last] = await listNewest(transferList, transaction, { tenantId, scheduleId: id }, 1);
+  const from = maxInstant(now, last?.scheduleDueAt ?? now);
+  const changed = afterAction(schedule, action, from, tenant.timeZone);
   const { status, nextRunAt } = changed;
   const notice = { outboxId: newId(), tenantId, resourceType: 'schedule', resourceId: id } as const;
   await transaction.all([

@@ -58,6 +58,20 @@ describe('a run of a schedule', () => {
       .filter(({ data }) => object(object(data).object).id === transfer.id)
       .map(({ type, data }) => [type, object(object(data).object).schedule]);
 
+  it('happens once, even if the clock of the process that resumes the schedule is behind', async () => {
+    const { id } = await daily();
+    const act = async (action: string): Promise<void> =>
+      void answered(await bank.request('POST', `/v1/schedules/${text(id)}/${action}`), 200);
+    passDays(1);
+    await runAll(bank, id);
+    await act('pause');
+    now = instant(now - 1_000);
+    await act('resume');
+    now = instant(now + 1_000);
+    await runAll(bank, id);
+    assert.deepEqual(outcomes(await transfersOf(bank, id)), [[1, 'completed', null]]);
+  });
+
   it('does not exist before it is due', async () => {
     const { id } = await daily();
     now = instant(START + DAY_MS - 1);
