@@ -11,6 +11,9 @@ keysButton?.addEventListener('click', () => {
   showKeys();
 });
 document.body.classList.add('scripted');
+/** Back leads to a form that was refused as to any page. One whose result is unknown is sent again. */
+const [visit] = performance.getEntriesByType('navigation');
+if (visit?.responseStatus < 500) history.replaceState(null, '', location.href);
 showKeys();
 const isList = /^\\/(waiting\\/[a-z]+)?$/.test(location.pathname);
 const find = (selector) => document.querySelector(selector);

@@ -75,6 +75,33 @@ describe('in a browser, the traps of the support desk', () => {
       await page.context().close();
     });
 
+  it('Back leads to a form whose mistake was corrected, and sends nothing again', async () => {
+    const id = text((await own.createPending()).id);
+    const page = await newPage();
+    await page.goto(`${desk.url}/transfers/${id}/approve`);
+    await page.getByLabel('Name').fill(maria.name);
+    await page.getByLabel('Code').fill('000000');
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    assert.equal(await page.getByLabel('Name').inputValue(), maria.name);
+    await fillSignIn(page, desk, maria);
+    const form = page.locator('details[open] form');
+    await form.getByLabel('Reason').fill('Asked for');
+    for (const code of ['000000', await desk.freshCode(maria)]) {
+      await form.getByLabel('Code').fill(code);
+      await form.getByRole('button').click();
+    }
+    assert.match((await page.getByRole('status').textContent()) ?? '', /Approved\./);
+    const methods: string[] = [];
+    page.on('request', (request) => methods.push(request.method()));
+    await page.goBack();
+    assert.equal(new URL(page.url()).pathname, `/transfers/${id}/approve`);
+    assert.match((await page.getByRole('alert').textContent()) ?? '', /not possible now/);
+    await page.goBack();
+    assert.equal(await page.locator('h1').textContent(), 'Transfer of 10,000.00 COPM');
+    assert(!methods.includes('POST'), 'a form was sent again');
+    await page.context().close();
+  });
+
   it('a note keeps its lines when the session ends, and whoever takes an item is named in the title of its page', async () => {
     const id = text((await own.createPending()).id);
     const page = await newPage();
