@@ -48,7 +48,7 @@ header form { display: flex; gap: 0.5rem; align-items: center; }
 header form.find { flex: 1 1 18rem; max-width: 32rem; margin-left: auto; }
 .brand { font-weight: 700; color: var(--text); }
 main { padding-top: 0.75rem; padding-bottom: 3rem; }
-body:not(:has(footer)) main { max-width: 30rem; }
+body:not(:has(header nav)) main { max-width: 30rem; }
 .title { display: flex; flex-wrap: wrap; gap: 0.25rem 0.75rem; align-items: center; margin: 0.25rem 0 0.75rem; }
 h1 { font-size: var(--large); line-height: 1.2; letter-spacing: -0.01em; margin: 0; }
 h2 { font-size: 1.0625rem; line-height: 1.3; margin: 2.25rem 0 0.75rem; }

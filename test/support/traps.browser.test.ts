@@ -102,6 +102,19 @@ describe('in a browser, the traps of the support desk', () => {
     await page.context().close();
   });
 
+  it('the content has its width before the end of the page has arrived', async () => {
+    const page = await newPage();
+    await signInAt(page, desk, maria);
+    const width = async (): Promise<number | undefined> =>
+      (await page.locator('main').boundingBox())?.width;
+    const whole = await width();
+    await page.locator('footer').evaluate((footer) => {
+      footer.remove();
+    });
+    assert.equal(await width(), whole);
+    await page.context().close();
+  });
+
   it('a note keeps its lines when the session ends, and whoever takes an item is named in the title of its page', async () => {
     const id = text((await own.createPending()).id);
     const page = await newPage();
