@@ -8,7 +8,7 @@ import { REMARK_ACTIONS } from './actions/remarks.js';
 import { digestOf, selectedIds, SET_ACTIONS } from './actions/sets.js';
 import { noSuchPage, type SignedInPerson } from './desk.js';
 import { hmacOf } from './forms.js';
-import { decidedPage, readDecidedRows } from './pages/decided.js';
+import { DECIDED_FIELDS, decidedPage, readDecidedRows } from './pages/decided.js';
 import { columnsOf, listCsv, type ReadRows } from './pages/export.js';
 import type { PageOfList } from './pages/list.js';
 import { notice, type Page, pathOf } from './pages/layout.js';
@@ -204,11 +204,11 @@ export function resourceRoutes(router: DeskRouter, site: Site): void {
     tenantsPage(viewOf(site), pageOfListOf(context), person),
   );
   addPage(router, site, '/decided', (context, person) => {
-    const query = textsOf(context, 'day', 'person');
+    const query = textsOf(context, ...DECIDED_FIELDS);
     return decidedPage(viewOf(site), query, pageOfListOf(context), person);
   });
   addDownload(router, site, '/decided', (context) => {
-    const read = readDecidedRows(viewOf(site), textsOf(context, 'day', 'person'));
+    const read = readDecidedRows(viewOf(site), textsOf(context, ...DECIDED_FIELDS));
     return { list: 'decided', read };
   });
   addDownload(router, site, '/tenants', () => ({

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { instant, localTime } from '../../src/core/instant.js';
 import { parseDetails } from '../../src/access/audit-log.js';
-import { idLiteral, text } from '../helpers/bank.js';
+import { idLiteral, openBank, text } from '../helpers/bank.js';
 import { openGuarded } from '../helpers/guarded.js';
 import { assertLedgerSound } from '../helpers/world.js';
 import { actFields, formOf, openDesk, type Visitor } from './desk.js';
@@ -93,6 +93,45 @@ describe('the decisions of a day at the support desk', () => {
   function idAt(id: string, ms: number): string {
     const hex = ms.toString(16).padStart(12, '0');
     return `${hex.slice(0, 8)}-${hex.slice(8)}${id.slice(13)}`;
+  }
+
+  it('are those of several days, of a tenant, or of an action', async () => {
+    const id = await reject(leo, 'Of some days');
+    await openBank(api);
+    const [acted] = await desk.acts(id);
+    const tenant = idLiteral(acted?.tenantId ?? '');
+    const [name, other] = (
+      await db.sql(`SELECT name FROM tenants ORDER BY id<>${tenant}, created_at DESC LIMIT 2`)
+    ).map((row) => text(row.name));
+    assert(name !== undefined && other !== undefined);
+    const [begin, end] = [dayFrom(today, -40), dayFrom(today, -3)] as const;
+    const isListed = async (query: Record<string, string>): Promise<boolean> =>
+      (await rowsOf(`?${new URLSearchParams(query).toString()}`)).some((row) => row.includes(id));
+    for (const query of [
+      { day: dayFrom(today, -30), until: today },
+      { until: today },
+      { tenant: name.toUpperCase(), action: 'transfer.reject' },
+    ])
+      assert(await isListed(query), JSON.stringify(query));
+    for (const query of [
+      { day: dayFrom(today, -30), until: end },
+      { tenant: other },
+      { tenant: name, action: 'transfer.approve' },
+    ])
+      assert(!(await isListed(query)), JSON.stringify(query));
+    for (const [query, fault] of [
+      [`?day=${begin}&until=${today}`, 'Choose at most 31 days.'],
+      [`?day=${today}&until=${end}`, `&quot;${end}&quot; is before &quot;${today}&quot;.`],
+      ['?tenant=nobody', '&quot;nobody&quot; is not the name of a tenant.'],
+      ['?action=staff.add', '&quot;staff.add&quot; is not a decision.'],
+    ] as const)
+      assert((await maria.get(`/decided${query}`)).text.includes(fault), fault);
+    const { text: page } = await maria.get(`/decided?day=${end}&until=${today}`);
+    assert(page.includes(`<h1>Decided from ${end} to ${today}</h1>`), page);
+  });
+
+  function dayFrom(day: string, days: number): string {
+    return new Date(Date.parse(day) + days * 86_400_000).toISOString().slice(0, 10);
   }
 
   it('go on after 25 on the next page, each once, and can be downloaded', async () => {

@@ -1,32 +1,57 @@
 import { parseUuid } from '../../core/ids.js';
 import { events } from '../../db/entities/events.js';
-import { countDecided, readDecided, readLocalDays } from '../../staff/decided.js';
+import {
+  countDecided,
+  type DecidedFilter,
+  DECISIONS,
+  readDecided,
+  readLocalDays,
+} from '../../staff/decided.js';
 import { type SignedInPerson, noSuchPage } from '../desk.js';
 import { type Content, html, plainText, valuesOf, withValues } from '../html.js';
 import { inWords } from '../reading/payouts.js';
 import { actionLine } from '../reading/timeline.js';
 import { namesOf } from '../reading/transfers.js';
 import { NO_ROWS, type ReadRows } from './export.js';
-import { dayFault } from './filter.js';
-import { field, type Page, relatedLink, type Row, tenantFact, time } from './layout.js';
+import { DAY_FIELDS, type Fault, filterForm, type ListField, rangesOf } from './filter.js';
+import { type Page, relatedLink, type Row, tenantFact, time } from './layout.js';
 import { listContent, type PageOfList } from './list.js';
 import { factsOfAll, type View } from './rows.js';
+import { findTenantId, tenantField } from './waiting.js';
 
-/** The staff's decisions of a day, by person. */
+/** The staff's decisions of some days, by person. */
 
-/** `day` is '' for today, and `person` is '' for all staff. */
-export type DecidedQuery = Readonly<Record<'day' | 'person', string>>;
+export const DECIDED_FIELDS = ['day', 'until', 'person', 'tenant', 'action'] as const;
+/** '' is any, and two days of '' are today. A day alone is the only one. */
+export type DecidedQuery = Readonly<Record<(typeof DECIDED_FIELDS)[number], string>>;
 
-/** Reads the staff's actions of a day, which begins at midnight of each tenant. */
-export function readDecidedRows(view: View, { day, person }: DecidedQuery): ReadRows {
-  const { reader, now } = view;
+const MAX_DAYS = 31;
+
+async function filterOf(
+  { reader, now }: View,
+  { day, until, tenant, action }: DecidedQuery,
+): Promise<DecidedFilter | Fault> {
+  const [from, to] = [day || until, until || day];
+  const ranges = rangesOf({ day: from, until: to }, 'UTC');
+  if ('fault' in ranges) return ranges;
+  if ((ranges.to ?? 0) - (ranges.from ?? 0) >= MAX_DAYS * 86_400_000)
+    return { fault: `Choose at most ${MAX_DAYS} days.` };
+  const actions = DECISIONS.filter((one) => action === '' || one === action);
+  if (actions.length === 0) return { fault: `"${action}" is not a decision.` };
+  const owner = await findTenantId(reader, tenant);
+  if ('fault' in owner) return owner;
+  return { ...owner, actions, days: await readLocalDays(reader, from, to, now) };
+}
+
+/** Reads the staff's actions of days, which begin at midnight of each tenant. */
+export function readDecidedRows(view: View, query: DecidedQuery): ReadRows {
+  const { reader } = view;
   return async (after, limit) => {
     const before = parseUuid(after);
     if (before === null && after !== '') throw noSuchPage();
-    const wrong = dayFault(day);
-    if (wrong !== null) return { ...NO_ROWS, ...wrong };
-    const days = await readLocalDays(reader, day, now);
-    const found = await readDecided(reader, days, { name: person, before }, limit + 1);
+    const filter = await filterOf(view, query);
+    if ('fault' in filter) return { ...NO_ROWS, ...filter };
+    const found = await readDecided(reader, filter, { name: query.person, before }, limit + 1);
     const items = found.slice(0, limit);
     const subjects = items.flatMap(({ subjectId }) => parseUuid(subjectId) ?? []);
     const resent = subjects.length === 0 ? [] : await reader.select(events, { id: subjects });
@@ -68,20 +93,23 @@ export async function decidedPage(
 ): Promise<Page> {
   const { reader, now } = view;
   const list = { path: '/decided', filter: query, ...place, person, now };
-  const [shown, counts] = await Promise.all([
+  const filter = await filterOf(view, query);
+  const [shown, tenant, counts] = await Promise.all([
     listContent(list, readDecidedRows(view, query)),
-    readLocalDays(reader, query.day, now).then((days) => countDecided(reader, days)),
+    tenantField(reader),
+    'fault' in filter ? new Map<string, number>() : countDecided(reader, filter),
   ]);
   const named = new Map([...(query.person === '' ? [] : [[query.person, 0] as const]), ...counts]);
   const all = [...counts.values()].reduce((one, other) => one + other, 0);
   const people = [...named].map(([name, count]) => [name, `${name}: ${count}`] as const);
-  const choices = [['', `Everybody: ${all}`] as const, ...people];
-  const content = html`<form class="filter" method="get" action="/decided">
-      ${field('Day', { name: 'day', type: 'date', value: query.day })}
-      ${field('By', { name: 'person', value: query.person }, { choices })}
-      <button class="quiet">Filter</button>
-    </form>
-    ${shown}`;
-  const when = query.day === '' ? 'today' : dayFault(query.day) === null && `on ${query.day}`;
-  return { title: `Decided ${when || ''}`.trim(), content };
+  const fields: readonly ListField[] = [
+    ...DAY_FIELDS,
+    { name: 'person', label: 'By', options: [['', `Everybody: ${all}`], ...people] },
+    { name: 'action', label: 'Action', choices: DECISIONS },
+    tenant,
+  ];
+  const content = html`${filterForm('/decided', fields, query)}${shown}`;
+  const [from, to] = [query.day || query.until, query.until || query.day];
+  const when = from === '' ? 'today' : from === to ? `on ${from}` : `from ${from} to ${to}`;
+  return { title: 'fault' in filter ? 'Decided' : `Decided ${when}`, content };
 }

@@ -11,19 +11,21 @@ import { type Instant, instant, parseDay } from '../../core/instant.js';
 import { element, html, type Html } from '../html.js';
 import { inWords } from '../reading/payouts.js';
 import { amountsBeginning } from '../reading/term-search.js';
-import { field, queryText } from './layout.js';
+import { type Choices, field, queryText } from './layout.js';
 
 /** Fields by which lists and the search are restricted. */
 
 /** Values of fields by their names. '' or no value restricts nothing. */
 export type ListFilter = Readonly<Record<string, string>>;
 
-/** A field of a filter. With choices it is a select, and with suggestions any text. */
+/** A field of a filter. With choices or options it is a select, and with suggestions any text. */
 export interface ListField {
   readonly name: string;
   readonly label: string;
   readonly type?: 'number' | 'date' | 'search';
   readonly choices?: readonly string[];
+  /** The choices as people read them, with that of any value. */
+  readonly options?: Choices;
   readonly suggestions?: readonly string[];
   readonly placeholder?: string;
 }
@@ -33,11 +35,11 @@ const PRINTED = formatAmount({ raw: 150_000n, asset: EXAMPLE_ASSET });
 const AMOUNT: ListField = { name: 'amount', label: 'Amount or from..to', placeholder: PRINTED };
 const ASSET: ListField = { name: 'asset', label: 'Asset', choices: ASSETS };
 export const AMOUNT_FIELDS: readonly ListField[] = [AMOUNT, ASSET];
-export const RANGE_FIELDS: readonly ListField[] = [
+export const DAY_FIELDS: readonly ListField[] = [
   { name: 'day', label: 'From day', type: 'date' },
   { name: 'until', label: 'To day', type: 'date' },
-  ...AMOUNT_FIELDS,
 ];
+export const RANGE_FIELDS: readonly ListField[] = [...DAY_FIELDS, ...AMOUNT_FIELDS];
 export const TEXT: ListField = { name: 'text', label: 'Part of a description or name' };
 export const MAX_TEXT = 255;
 
@@ -47,20 +49,23 @@ export function filterForm(
   filter: ListFilter,
   button: 'Filter' | 'Search' = 'Filter',
 ): Html {
-  const inputs = fields.map(({ name, label, type, choices, suggestions, placeholder }) => {
-    const options = choices?.map((one) => [one, inWords(one) ?? one] as const);
-    const list = suggestions && `${name}-list`;
-    const text = { type, placeholder, list, maxlength: MAX_TEXT, autocapitalize: 'none' };
-    const attributes = { name, ...(choices === undefined && text), value: filter[name] };
-    return html`${field(label, attributes, options && { choices: [['', 'Any'], ...options] })}${
-      suggestions &&
-      element(
-        'datalist',
-        { id: list },
-        suggestions.map((value) => element('option', { value })),
-      )
-    }`;
-  });
+  const inputs = fields.map(
+    ({ name, label, type, choices, suggestions, placeholder, ...given }) => {
+      const named = choices?.map((one) => [one, inWords(one) ?? one] as const);
+      const options = given.options ?? (named && [['', 'Any'], ...named]);
+      const list = suggestions && `${name}-list`;
+      const text = { type, placeholder, list, maxlength: MAX_TEXT, autocapitalize: 'none' };
+      const attributes = { name, ...(options === undefined && text), value: filter[name] };
+      return html`${field(label, attributes, options && { choices: options })}${
+        suggestions &&
+        element(
+          'datalist',
+          { id: list },
+          suggestions.map((value) => element('option', { value })),
+        )
+      }`;
+    },
+  );
   return html`<form class="filter" method="get" action="${path}">
     ${inputs} ${element('button', { class: button === 'Filter' && 'quiet' }, button)}
     ${button === 'Filter' && queryText(filter) !== '' && html`<a href="${path}">Show all</a>`}
@@ -76,7 +81,7 @@ export interface Fault {
 }
 
 /** Returns a message unless the text is a day or ''. */
-export function dayFault(day: string): Fault | null {
+function dayFault(day: string): Fault | null {
   return day === '' || parseDay(day, 'UTC') !== null ? null : { fault: `"${day}" is not a day.` };
 }
 

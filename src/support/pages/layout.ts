@@ -100,7 +100,7 @@ export function hiddenField(name: string, value: string): Html {
   return element('input', { type: 'hidden', name, value });
 }
 
-type Choices = readonly (readonly [value: string, text: string])[];
+export type Choices = readonly (readonly [value: string, text: string])[];
 
 /** Shows a labelled input, a field of several lines, or a select of which `value` is selected. */
 export function field(

@@ -1,5 +1,6 @@
+import type { Uuid } from '../../core/ids.js';
 import type { Reader } from '../../db/database.js';
-import { type Tenant, tenants } from '../../db/entities/parties.js';
+import { tenants } from '../../db/entities/parties.js';
 import { literal } from '../../db/statements.js';
 import { setVerbs } from '../actions/sets.js';
 import type { SignedInPerson } from '../desk.js';
@@ -171,30 +172,38 @@ export function itemQuery(kind: WaitingKind, query: ListQuery): string {
 
 export async function filterOf(
   reader: Reader,
-  { tenant: name, text, amount, asset, order }: ListQuery,
+  { tenant, text, amount, asset, order }: ListQuery,
 ): Promise<WaitingFilter | Fault> {
-  const tenant = name === '' ? null : await findTenant(reader, name);
-  if (tenant === undefined) return { fault: `"${name}" is not the name of a tenant.` };
+  const owner = await findTenantId(reader, tenant);
+  if ('fault' in owner) return owner;
   const ranges = rangesOf({ amount, asset }, 'UTC');
   if ('fault' in ranges) return ranges;
-  return { ...ranges, tenantId: tenant?.id ?? null, text, isReversed: order === REVERSED };
+  return { ...ranges, ...owner, text, isReversed: order === REVERSED };
 }
 
-/** Finds a tenant by its name, if need be in another case. */
-async function findTenant(reader: Reader, name: string): Promise<Tenant | undefined> {
-  const exact = await reader.find(tenants, { name });
-  if (exact !== undefined) return exact;
+/** Finds a tenant by its name, if need be in another case. Returns null for ''. */
+export async function findTenantId(
+  reader: Reader,
+  name: string,
+): Promise<{ readonly tenantId: Uuid | null } | Fault> {
+  if (name === '') return { tenantId: null };
   const folded = `name COLLATE utf8mb4_general_ci=${literal(tenants, 'name', name)}`;
-  return (await reader.list(tenants, `WHERE ${folded} ORDER BY name LIMIT 1`))[0];
+  const found =
+    (await reader.find(tenants, { name })) ??
+    (await reader.list(tenants, `WHERE ${folded} ORDER BY name LIMIT 1`))[0];
+  return found ? { tenantId: found.id } : { fault: `"${name}" is not the name of a tenant.` };
 }
 
 const MAX_SUGGESTED = 200;
 
-async function filterFormOf(reader: Reader, kind: WaitingKind, query: ListQuery): Promise<Html> {
+export async function tenantField(reader: Reader): Promise<ListField> {
   const named = await reader.list(tenants, `ORDER BY name LIMIT ${MAX_SUGGESTED}`);
-  const suggestions = named.map(({ name }) => name);
-  const tenant: ListField = { name: 'tenant', label: 'Tenant', suggestions };
+  return { name: 'tenant', label: 'Tenant', suggestions: named.map(({ name }) => name) };
+}
+
+async function filterFormOf(reader: Reader, kind: WaitingKind, query: ListQuery): Promise<Html> {
   const words: ListField = { ...TEXT, label: 'Words' };
-  const fields = [tenant, words, ...(LISTS[kind].amount === null ? [] : AMOUNT_FIELDS)];
+  const amounts = LISTS[kind].amount === null ? [] : AMOUNT_FIELDS;
+  const fields = [await tenantField(reader), words, ...amounts];
   return filterForm(`/waiting/${kind}`, fields, { ...query, after: '' });
 }
