@@ -7,7 +7,7 @@ import type { History } from '../../support/reading/timeline.js';
 import { historyFields, readHistoryOf } from '../history.js';
 import {
   type Names,
-  readNames,
+  namesOf,
   readTransferDetails,
   type TransferDetails,
 } from '../../support/reading/transfers.js';
@@ -98,9 +98,11 @@ const TRANSFERS: OperationCommands<Transfer> = {
     output.one(transferDetailFields(details, history));
   },
   described: async ({ database }, transfer) => {
-    const { sourceAccountId: from, destinationAccountId: to } = transfer;
-    const names = await readNames(database.reader, [from, to]);
-    return `the transfer of ${formatAmount(transfer)} from ${names.get(from) ?? from} to ${names.get(to) ?? to}`;
+    const names = await namesOf(database.reader, [transfer]);
+    const [from, to] = [transfer.sourceAccountId, transfer.destinationAccountId].map((id) =>
+      names.account(id),
+    );
+    return `the transfer of ${formatAmount(transfer)} from ${from} to ${to}`;
   },
   approval: transferApproval,
 };

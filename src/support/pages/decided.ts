@@ -60,7 +60,7 @@ export function readDecidedRows(view: View, query: DecidedQuery): ReadRows {
     const rows = items.map((row): Row => {
       const { tenantId, subjectType, subjectId } = row;
       const timeZone = names.timeZone(tenantId);
-      const { what, by, details, said } = actionLine(row, new Map(), timeZone);
+      const { what, by, details, said } = actionLine(row, names, timeZone);
       const event = resent.find(({ id }) => id === subjectId);
       const fact = (...labels: readonly string[]): Content =>
         facts.get(event?.resourceId ?? subjectId)?.find(([label]) => labels.includes(label))?.[1];

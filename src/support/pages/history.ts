@@ -42,7 +42,7 @@ function resendLink(id: string): Html {
   return html`<div><a class="screen" href="/events/${id}/resend">Resend this event</a></div>`;
 }
 
-function moneySection({ entries, hold, accountName }: History, timeZone: string): Content {
+function moneySection({ entries, hold, names }: History, timeZone: string): Content {
   if (entries.length === 0 && hold === undefined) return '';
   const stillHeld = hold && formatAmount({ raw: hold.remaining, asset: hold.asset });
   const held =
@@ -52,7 +52,7 @@ function moneySection({ entries, hold, accountName }: History, timeZone: string)
       ${hold.remaining === 0n ? 'released' : `${stillHeld} still held`}.
     </p>`;
   const rows = table(entries, (entry) => [
-    ['Account', link('accounts', entry.accountId, accountName(entry.accountId))],
+    ['Account', link('accounts', entry.accountId, names.account(entry.accountId))],
     ['Entry', entry.text],
     sumFact('Amount', entry.raw, entry.asset),
     sumFact('Balance after', entry.totalAfter, entry.asset),

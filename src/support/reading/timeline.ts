@@ -1,15 +1,14 @@
 import { type AuditDetails, listAuditRows, parseDetails } from '../../access/audit-log.js';
 import { type Amount, formatAmount, isAsset } from '../../core/amount.js';
-import type { Uuid } from '../../core/ids.js';
+import { parseUuid, type Uuid } from '../../core/ids.js';
 import { type Instant, localTime, parseRfc3339 } from '../../core/instant.js';
 import { counted } from '../../core/collections.js';
 import type { Reader } from '../../db/database.js';
 import { auditLog, type AuditRow } from '../../db/entities/identity.js';
 import { holds } from '../../db/entities/ledger.js';
-import { members } from '../../db/entities/parties.js';
 import { isAboutChange, REMARKS, takerOf } from '../../staff/remarks.js';
 import { deliveriesOf, entriesOf, eventsAbout } from './ledger.js';
-import { readNames } from './transfers.js';
+import { type Names, namesOf } from './transfers.js';
 
 /** A name, and where the person belongs or acted. */
 interface Actor {
@@ -54,24 +53,23 @@ export async function readHistory(
     (at) => at ?? [],
   );
   const changed = { id, tenantId, accountIds, instants: source === undefined ? [] : instants };
-  const [entries, events, people] = await Promise.all([
+  const members = auditRows.flatMap(({ actorClaimed }) => memberOf(actorClaimed) ?? []);
+  const [entries, events, names] = await Promise.all([
     entriesOf(reader, changed),
     eventsAbout(reader, changed),
-    readPeople(reader, auditRows),
+    namesOf(reader, [
+      ...accountIds.map((accountId) => ({ tenantId, accountId })),
+      ...members.map((createdBy) => ({ tenantId, createdBy })),
+    ]),
   ]);
   const eventIds = events.map((event) => event.id);
-  const [resent, accountNames, deliveries] = await Promise.all([
+  const [resent, deliveries] = await Promise.all([
     eventIds.length === 0 ? [] : reader.select(auditLog, { subjectId: eventIds }),
-    readNames(
-      reader,
-      entries.map(({ accountId }) => accountId),
-    ),
     deliveriesOf(reader, tenantId, events),
   ]);
-  const accountName = (one: Uuid): string => accountNames.get(one) ?? one;
   const actions = [
     ...lines,
-    ...[...auditRows.reverse(), ...resent].map((row) => actionLine(row, people, timeZone)),
+    ...[...auditRows.reverse(), ...resent].map((row) => actionLine(row, names, timeZone)),
   ];
   // An event that an action caused has the same word as the action, except that of a canceled transfer.
   const words = actions.flatMap(({ what }) => (what === 'Canceled' ? [what, 'Rejected'] : [what]));
@@ -81,7 +79,7 @@ export async function readHistory(
   const timeline = [...actions, ...otherEvents].sort((one, other) => one.at - other.at);
   const notes = rows.filter(({ action }) => action === REMARKS.note);
   const taker = takerOf(rows, now);
-  return { timeline, notes, taker, entries, hold, events, deliveries, accountName };
+  return { timeline, notes, taker, entries, hold, events, deliveries, names };
 }
 
 export function line(
@@ -102,15 +100,9 @@ export function sentenceCase(code: string): string {
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
-async function readPeople(
-  reader: Reader,
-  auditRows: readonly AuditRow[],
-): Promise<ReadonlyMap<string, string>> {
-  const ids = auditRows.flatMap(({ actorClaimed: name }) =>
-    name.startsWith('member:') ? [name.slice('member:'.length) as Uuid] : [],
-  );
-  const found = ids.length === 0 ? [] : await reader.select(members, { id: [...new Set(ids)] });
-  return new Map(found.map(({ id, name }) => [`member:${id}`, name]));
+/** Returns the id of a tenant's member who acted. Null for the staff. */
+function memberOf(actor: string): Uuid | null {
+  return actor.startsWith('member:') ? parseUuid(actor.slice('member:'.length)) : null;
 }
 
 const ACTION_WORDS: Readonly<Record<string, string>> = {
@@ -220,8 +212,8 @@ const CHANNELS: Readonly<Record<AuditRow['channel'], string>> = {
   support: 'support desk',
 };
 
-/** Returns an action in words, with what files say. `people` are the names of members. */
-export function actionLine(row: AuditRow, people: ReadonlyMap<string, string>, timeZone: string) {
+/** Returns an action in words, with what files say. */
+export function actionLine(row: AuditRow, names: Names, timeZone: string) {
   const verb = row.action.slice(row.action.indexOf('.') + 1);
   const isRefused = verb.endsWith('_refused');
   const given = isRefused ? verb.slice(0, -'_refused'.length) : verb;
@@ -231,7 +223,8 @@ export function actionLine(row: AuditRow, people: ReadonlyMap<string, string>, t
   const noun = row.action.slice(0, -verb.length - 1);
   const isOwn = row.subjectType.startsWith(noun);
   const words = `${isOwn ? '' : `${noun} `}${ACTION_WORDS[plain] ?? plain}`;
-  const name = people.get(row.actorClaimed) ?? row.actorClaimed;
+  const member = memberOf(row.actorClaimed);
+  const name = member === null ? row.actorClaimed : names.person(member);
   const details = parseDetails(row);
   // In a decision on a proposal, `reason` repeats that of the proposal.
   const reason = String(details.why ?? details.reason ?? '');

@@ -7,7 +7,7 @@ import type { Reader } from '../../db/database.js';
 import { type Approval, approvals } from '../../db/entities/approvals.js';
 import type { Transfer } from '../../db/entities/operations.js';
 import { outbox } from '../../db/entities/outbox.js';
-import { type Account, accounts, members, tenants } from '../../db/entities/parties.js';
+import { accounts, members, tenants } from '../../db/entities/parties.js';
 import { staff } from '../../db/entities/staff.js';
 import { transferWorkflowId } from '../../temporal/contracts.js';
 
@@ -40,14 +40,15 @@ export async function namesOf(reader: Reader, owned: readonly Owned[]): Promise<
   );
   const memberIds = owned.flatMap((one) => [one.createdBy ?? [], one.executedBy ?? []].flat());
   const id = [...new Set(memberIds)];
-  const [accounts, people, proposers] = await Promise.all([
-    readAccounts(reader, accountIds),
+  const [named, people, proposers] = await Promise.all([
+    reader.select(accounts, { id: [...new Set(accountIds)] }),
     reader.select(members, { id }),
     // Refunds may be proposed by support.
     reader.select(staff, { id }),
   ]);
-  const tenantIds = [...owned, ...accounts.values()].map(({ tenantId }) => tenantId);
+  const tenantIds = [...owned, ...named].map(({ tenantId }) => tenantId);
   const found = await reader.select(tenants, { id: [...new Set(tenantIds)] });
+  const accountOf = new Map(named.map((account) => [account.id, account]));
   const nameOf = new Map([...people, ...found].map(({ id: of, name }) => [of, name]));
   for (const { id: of, name } of proposers) nameOf.set(of, `support: ${name}`);
   const zoneOf = new Map(found.map(({ id, timeZone }) => [id, timeZone]));
@@ -55,7 +56,7 @@ export async function namesOf(reader: Reader, owned: readonly Owned[]): Promise<
     tenant: (id) => nameOf.get(id) ?? id,
     timeZone: (id) => zoneOf.get(id) ?? 'UTC',
     account(id, ofTenant) {
-      const account = accounts.get(id);
+      const account = accountOf.get(id);
       if (account === undefined) return id;
       const { type, name, tenantId } = account;
       const isOther = ofTenant !== undefined && tenantId !== ofTenant;
@@ -63,23 +64,6 @@ export async function namesOf(reader: Reader, owned: readonly Owned[]): Promise<
     },
     person: (id) => nameOf.get(id) ?? id,
   };
-}
-
-async function readAccounts(
-  reader: Reader,
-  ids: Iterable<Uuid>,
-): Promise<ReadonlyMap<Uuid, Account>> {
-  const found = await reader.select(accounts, { id: [...new Set(ids)] });
-  return new Map(found.map((account) => [account.id, account]));
-}
-
-/** Returns the names of the accounts that other tenants see, as a map by id. */
-export async function readNames(
-  reader: Reader,
-  ids: Iterable<Uuid>,
-): Promise<ReadonlyMap<Uuid, string>> {
-  const found = await readAccounts(reader, ids);
-  return new Map(Array.from(found, ([id, { type, name }]) => [id, displayName(type, name)]));
 }
 
 export type TransferDetails = Awaited<ReturnType<typeof readTransferDetails>>;
