@@ -33,12 +33,7 @@ import { bonusKind } from './resources/bonuses.js';
 import { eventKind } from './resources/events.js';
 import { adjustmentKind, payoutKind, transferKind } from './resources/operations.js';
 import { accountKind, tenantKind } from './resources/parties.js';
-import {
-  listPage,
-  readRowsOf,
-  type ResourceKind,
-  type ShownList,
-} from './resources/resource-kind.js';
+import { listPage, readRowsOf, type ResourceKind } from './resources/resource-kind.js';
 import { endpointKind, scheduleKind } from './resources/workflow-resources.js';
 import {
   type DeskContext,
@@ -69,31 +64,37 @@ export function waitingRoutes(router: DeskRouter, site: Site): void {
     if (kind === undefined) throw noSuchPage();
     return kind;
   };
-  addPage(router, site, '/waiting/:kind', (context, person) => {
+  addList(router, site, '/waiting/:kind', (context) => {
+    const [list, query] = [kindOf(context), listQueryOf(context)];
     const { select, sum } = textsOf(context, 'select', 'sum');
     const shown = { areSelected: select === 'all', isSummed: sum === 'all' };
-    return waitingPage(viewOf(site), kindOf(context), listQueryOf(context), person, shown);
-  });
-  addDownload(router, site, '/waiting/:kind', (context) => {
-    const list = kindOf(context);
-    return { list, read: readRows(viewOf(site), list, listQueryOf(context)) };
+    return {
+      list,
+      read: readRows(viewOf(site), list, query),
+      page: (person) => waitingPage(viewOf(site), list, query, person, shown),
+    };
   });
 }
 
-interface Exported {
+interface DeskList {
   readonly list: string;
   /** The list itself if absent. */
   readonly subject?: Pick<AuditEntry, 'tenantId' | 'subjectType' | 'subjectId'>;
   readonly read: ReadRows;
+  page(person: SignedInPerson, place: PageOfList): Promise<Page>;
 }
 
-/** Adds a download of the list on this page as CSV. Each is a line in the audit log. */
-function addDownload(
+/** Adds the page of a list and its download as CSV. Each download is a line in the audit log. */
+function addList(
   router: DeskRouter,
   site: Site,
   path: string,
-  listOf: (context: DeskContext) => Exported | Promise<Exported>,
+  listOf: (context: DeskContext) => DeskList | Promise<DeskList>,
 ): void {
+  addPage(router, site, path, async (context, person) => {
+    const { after, sum } = textsOf(context, 'after', 'sum');
+    return (await listOf(context)).page(person, { after, isSummed: sum === 'all' });
+  });
   const download = async (context: DeskContext, person: SignedInPerson): Promise<void> => {
     await ownForm(context, site, person.secret);
     const { list, read, ...given } = await listOf(context);
@@ -173,11 +174,6 @@ function listQueryOf(context: DeskContext): ListQuery {
   return textsOf(context, 'tenant', 'text', 'amount', 'asset', 'order', 'after');
 }
 
-function pageOfListOf(context: DeskContext): PageOfList {
-  const { after, sum } = textsOf(context, 'after', 'sum');
-  return { after, isSummed: sum === 'all' };
-}
-
 /** Returns the list from which the person came to a page, or null. */
 function placeOf(context: DeskContext): ListPlace | null {
   const kind = WAITING_KINDS.find((one) => one === context.query.in);
@@ -200,21 +196,19 @@ const WORKFLOW_PAGES: Readonly<Record<WorkflowResourceType, ReturnType<typeof pa
 
 /** Adds a page for each resource, with its actions, and the search. */
 export function resourceRoutes(router: DeskRouter, site: Site): void {
-  addPage(router, site, '/tenants', (context, person) =>
-    tenantsPage(viewOf(site), pageOfListOf(context), person),
-  );
-  addPage(router, site, '/decided', (context, person) => {
-    const query = textsOf(context, ...DECIDED_FIELDS);
-    return decidedPage(viewOf(site), query, pageOfListOf(context), person);
-  });
-  addDownload(router, site, '/decided', (context) => {
-    const read = readDecidedRows(viewOf(site), textsOf(context, ...DECIDED_FIELDS));
-    return { list: 'decided', read };
-  });
-  addDownload(router, site, '/tenants', () => ({
+  addList(router, site, '/tenants', () => ({
     list: 'tenants',
     read: readTenants(viewOf(site)),
+    page: (person, place) => tenantsPage(viewOf(site), place, person),
   }));
+  addList(router, site, '/decided', (context) => {
+    const query = textsOf(context, ...DECIDED_FIELDS);
+    return {
+      list: 'decided',
+      read: readDecidedRows(viewOf(site), query),
+      page: (person, place) => decidedPage(viewOf(site), query, place, person),
+    };
+  });
   for (const addPages of Object.values(WORKFLOW_PAGES)) addPages(router, site);
   addResourceKind(router, site, bonusKind);
   addResourceKind(router, site, eventKind);
@@ -254,18 +248,17 @@ function addResourceKind<Resource>(
   });
   for (const list of kind.lists ?? []) {
     const path = `/${kind.name}/:id/${list.name}`;
-    const shownOf = async (context: DeskContext): Promise<ShownList<Resource>> => {
+    addList(router, site, path, async (context) => {
       const names = list.fields?.map(({ name }) => name) ?? [];
-      return { kind, resource: await find(context), list, filter: textsOf(context, ...names) };
-    };
-    addPage(router, site, path, async (context, person) =>
-      listPage(site, await shownOf(context), pageOfListOf(context), person),
-    );
-    addDownload(router, site, path, async (context) => {
-      const shown = await shownOf(context);
+      const filter = textsOf(context, ...names);
+      const shown = { kind, resource: await find(context), list, filter };
       const { id: subjectId, tenantId } = kind.rowOf(shown.resource);
-      const subject = { tenantId, subjectType: kind.subjectType, subjectId };
-      return { list: list.name, subject, read: readRowsOf(site, shown) };
+      return {
+        list: list.name,
+        subject: { tenantId, subjectType: kind.subjectType, subjectId },
+        read: readRowsOf(site, shown),
+        page: (person, place) => listPage(site, shown, place, person),
+      };
     });
   }
   for (const action of actions) {
