@@ -53,12 +53,9 @@ export async function resourcePage<Resource>(
     taker.name !== shown.person.identity.name &&
     notice('wait', html`Taken by ${taker.name} until ${time(taker.until, timeZone)}.`);
   const decision = kind.decisionOf?.(resource);
-  const offered = actionForms({ ...shown, warning }, open, approved.has(id));
-  const missing = missingRights(shown, approved.has(id));
-  const forms = [
-    ...offered.map(({ form }) => form),
-    ...(isWaiting ? takingForms(shown, taker) : []),
-  ];
+  const acts = actionsOf({ ...shown, warning }, open, approved.has(id));
+  const { offered, missing } = acts;
+  const forms = [...acts.forms, ...(isWaiting ? takingForms(shown, taker) : [])];
   const story =
     timeline.length > 0 && section('story', 'Timeline', timelineList(timeline, timeZone));
   const isBeside = described.history !== undefined || described.beforeLists === undefined;
@@ -113,61 +110,49 @@ async function listLinks(
   ];
 }
 
-/** `isApproved`: support has given its one approval. */
-function actionForms<Resource>(
+/** Returns the actions that the person can perform now, their forms, and why further actions are refused. */
+function actionsOf<Resource>(
   shown: ShownResource<Resource>,
   open: OpenForm | null,
   isApproved: boolean,
-): readonly { readonly verb: string; readonly form: Html }[] {
+) {
   const { kind, resource, person } = shown;
-  return kind.actions.flatMap((action) => {
-    const own = open?.verb === action.verb ? open : null;
-    const isShown = isOffered(action, resource, person, isApproved);
-    // A form with an unknown result remains on the page, in every state of the resource.
-    return isShown || own?.result?.outcome === 'unknown'
-      ? [{ verb: action.verb, form: actionForm(shown, action, own) }]
-      : [];
-  });
-}
-
-/** Returns why the person cannot perform actions that others can perform now. */
-function missingRights<Resource>(
-  { kind, resource, person: { identity } }: ShownResource<Resource>,
-  isApproved: boolean,
-): readonly string[] {
-  const others = kind.actions.filter((action) =>
-    isPossible(action, resource, identity, isApproved),
+  const own = ({ verb }: DeskAction<Resource>) => (open?.verb === verb ? open : null);
+  const possible = kind.actions.filter((action) =>
+    isPossible(action, resource, person, isApproved),
   );
-  return [
-    ...new Set(
-      others.flatMap(({ name }) => (name && actionRefusal(name, identity)?.message) ?? []),
-    ),
-  ];
+  const missing = possible.flatMap((action) => rightMissing(action, person) ?? []);
+  // A form with an unknown result remains on the page, in every state of the resource.
+  const offered = kind.actions.filter(
+    (action) =>
+      isOffered(action, resource, person, isApproved) || own(action)?.result?.outcome === 'unknown',
+  );
+  const forms = offered.map((action) => actionForm(shown, action, own(action)));
+  return { offered, forms, missing: [...new Set(missing)] };
 }
 
 const SHUT =
   'This action is not possible now: it was done or decided before, or you lack the right to it.';
 
+function rightMissing({ name }: Pick<DeskAction<never>, 'name'>, { identity }: SignedInPerson) {
+  return name && (actionRefusal(name, identity)?.message ?? null);
+}
+
+/** Whether a person with the right can perform the action now. `isApproved`: support has given its one approval. */
 function isPossible<Resource>(
   { isOffered: isOpen, verb }: DeskAction<Resource>,
   resource: Resource,
-  identity: SignedInPerson['identity'],
+  { identity }: SignedInPerson,
   isApproved: boolean,
 ): boolean {
   return isOpen(resource, identity) && !(isApproved && verb === 'approve');
 }
 
-/** Whether the person can perform the action now. `isApproved`: support has given its one approval. */
+/** Whether the person can perform the action now. */
 export function isOffered<Resource>(
-  action: DeskAction<Resource>,
-  resource: Resource,
-  { identity }: SignedInPerson,
-  isApproved: boolean,
+  ...[action, resource, person, isApproved]: Parameters<typeof isPossible<Resource>>
 ): boolean {
-  return (
-    isPossible(action, resource, identity, isApproved) &&
-    (action.name === null || actionRefusal(action.name, identity) === null)
-  );
+  return isPossible(action, resource, person, isApproved) && rightMissing(action, person) === null;
 }
 
 export function statusOf({ result }: OpenForm): number {
