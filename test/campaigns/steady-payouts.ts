@@ -64,7 +64,8 @@ export class SteadyPayouts {
       await paidTimes(db, ids),
       ids.map(() => 1),
     );
-    for (const id of ids) await assertSameStory(own, id);
+    const events = await own.events();
+    for (const id of ids) await assertSameStory(own, id, events);
     await this.close();
     return `${ids.length} payouts, each paid once`;
   }
