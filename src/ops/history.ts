@@ -3,8 +3,11 @@ import { counted } from '../core/collections.js';
 import type { Uuid } from '../core/ids.js';
 import { type Instant, toRfc3339 } from '../core/instant.js';
 import type { Reader } from '../db/database.js';
+import { events } from '../db/entities/events.js';
+import { webhookDeliveries } from '../db/entities/webhooks.js';
 import { type History, readHistory } from '../support/reading/timeline.js';
-import type { Fields } from './output.js';
+import type { DeliveryWithAttempts } from '../webhooks/endpoints.js';
+import { Described, type Fields, rowFields } from './output.js';
 
 /** Reads what happened to a resource that changed at these times. */
 export function readHistoryOf(
@@ -17,18 +20,48 @@ export function readHistoryOf(
   return readHistory(reader, resource, { timeZone: 'UTC', now }, source);
 }
 
-/** Shows the webhook deliveries and the notes of the staff. */
-export function historyFields({ deliveries, notes, taker }: History): Fields {
+/** Shows a delivery with its last attempt. */
+export function deliveryFields(delivery: DeliveryWithAttempts): Fields {
+  const { attempts } = delivery;
+  const last = attempts.at(-1);
   return {
-    deliveries: deliveries.map(({ url, delivery, attempts }) => {
-      const { eventType, state } = delivery;
-      const status = attempts.at(-1)?.status;
-      const last = status === null || status === undefined ? '' : `, last answer ${status}`;
-      return `${eventType} to ${url}: ${state}, ${counted(attempts.length, 'attempt')}${last}`;
-    }),
-    notes: notes.map(
-      (row) => `${row.actorClaimed} at ${toRfc3339(row.at)}: ${String(parseDetails(row).note)}`,
+    ...rowFields(webhookDeliveries, delivery, 'id eventId eventType cause'),
+    status: delivery.state,
+    attempts: attempts.length,
+    last_attempt_at: toRfc3339(last?.at ?? null),
+    last_result: last?.status ?? last?.failure ?? null,
+    next_attempt_at: toRfc3339(delivery.nextAttemptAt),
+  };
+}
+
+/** Shows the events, their webhook deliveries and the notes of the staff. */
+export function historyFields({ events: happened, deliveries, notes, taker }: History): Fields {
+  return {
+    events: Described.each(
+      happened,
+      ({ type, id, createdAt }) => `${type} at ${toRfc3339(createdAt)}: ${id}`,
+      (event) => rowFields(events, event, 'id type sequence createdAt'),
     ),
-    taken_by: taker && `${taker.name} since ${toRfc3339(taker.since)}`,
+    deliveries: Described.each(
+      deliveries,
+      ({ url, delivery, attempts }) => {
+        const { eventType, state } = delivery;
+        const status = attempts.at(-1)?.status;
+        const last = status === null || status === undefined ? '' : `, last answer ${status}`;
+        return `${eventType} to ${url}: ${state}, ${counted(attempts.length, 'attempt')}${last}`;
+      },
+      ({ url, delivery, attempts }) => ({ url, ...deliveryFields({ ...delivery, attempts }) }),
+    ),
+    notes: Described.each(
+      notes,
+      (row) => `${row.actorClaimed} at ${toRfc3339(row.at)}: ${String(parseDetails(row).note)}`,
+      (row) => ({
+        by: row.actorClaimed,
+        at: toRfc3339(row.at),
+        note: String(parseDetails(row).note),
+      }),
+    ),
+    taken_by: taker?.name ?? null,
+    taken_at: toRfc3339(taker?.since ?? null),
   };
 }

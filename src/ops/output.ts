@@ -1,17 +1,18 @@
 import { createInterface } from 'node:readline/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import Table from 'cli-table3';
 import { type Amount, amountJson, decimalText, formatAmount } from '../core/amount.js';
 import { type Instant, systemClock, toRfc3339 } from '../core/instant.js';
 import { type CellKind, csvLines } from '../spreadsheets/writing/cells.js';
-import { escapeInvisible, RIGHT_TO_LEFT } from '../core/text.js';
+import { escapeInvisible } from '../core/text.js';
 import type { Words } from '../core/literal-words.js';
 import type { Table as DatabaseTable } from '../db/table.js';
 import { detailAmount } from '../support/reading/timeline.js';
 import { Canceled, OpsError, UsageError } from './failures.js';
+import { GAP, renderTable } from './table-text.js';
 
 /** A value as an operator sees it. */
-export type Value = Plain | Amount | readonly string[] | Readonly<Record<string, Plain>>;
+export type Value =
+  Plain | Amount | readonly string[] | Readonly<Record<string, Plain>> | Described;
 
 type Plain = string | number | boolean | null;
 
@@ -24,6 +25,22 @@ type PlainProperty<Row> = {
 }[keyof Row & string];
 
 type PropertyOf<Word extends string> = Word extends `${infer Property}:${string}` ? Property : Word;
+
+/** Items that people read as lines of text, and programs as objects. */
+export class Described {
+  private constructor(
+    readonly lines: readonly string[],
+    readonly items: readonly Fields[],
+  ) {}
+
+  static each<Item>(
+    items: readonly Item[],
+    line: (item: Item) => string,
+    fields: (item: Item) => Fields,
+  ): Described {
+    return new Described(items.map(line), items.map(fields));
+  }
+}
 
 /**
  * Returns the fields of a row for operators: these properties, separated by spaces, by the names of
@@ -290,37 +307,13 @@ export function linesWithEscapes(text: string): string {
 const BAR_WIDTH = 30;
 const WATCH_MS = 2_000;
 const CLEAR = '\u001b[2J\u001b[H';
-const GAP = 2;
 const MIN_VALUE = 12;
-/** Tables have neither lines nor colours, because they are pasted into tickets. */
-const LINES =
-  'top top-left top-mid top-right mid left-mid mid-mid right-mid ' +
-  'bottom bottom-left bottom-mid bottom-right left middle right';
-const NO_LINES = Object.fromEntries(LINES.split(' ').map((name) => [name, '']));
-const PLAIN_STYLE = { head: [], border: [], 'padding-left': 0, 'padding-right': GAP };
-
-/** A cell of a line; two spaces end it. Isolated once widths are known, so that columns stay in order. */
-const CELL = /\S+(?: \S+)*/g;
-
-function renderTable(rows: readonly (readonly string[])[], colWidths?: number[]): string {
-  const wrapping = { wordWrap: true, wrapOnWordBoundary: false };
-  const table = new Table({
-    chars: NO_LINES,
-    style: PLAIN_STYLE,
-    ...(colWidths === undefined ? {} : { ...wrapping, colWidths }),
-  });
-  table.push(...rows.map((row) => [...row]));
-  return table
-    .toString()
-    .replaceAll(/ +$/gm, '')
-    .replaceAll(CELL, (cell) => (RIGHT_TO_LEFT.test(cell) ? `\u2068${cell}\u2069` : cell));
-}
-
 function headingOf(name: string): string {
   return escapeInvisible(name).replaceAll('_', ' ');
 }
 
 function isEmpty(value: Value): boolean {
+  if (value instanceof Described) return value.lines.length === 0;
   return value === null || (typeof value === 'object' && Object.keys(value).length === 0);
 }
 
@@ -346,7 +339,8 @@ function choose(rows: readonly Fields[], columns: readonly string[]): readonly F
 function csvFields(fields: Fields, isRaw: boolean): Readonly<Record<string, string | null>> {
   const cells = Object.entries(fields).flatMap(([name, value]): [string, string | null][] => {
     if (!isAmount(value)) {
-      const isRecord = typeof value === 'object' && value !== null && !Array.isArray(value);
+      const isText = Array.isArray(value) || value instanceof Described;
+      const isRecord = typeof value === 'object' && value !== null && !isText;
       const text = isRecord ? escapeInvisible(JSON.stringify(value)) : textOf(value);
       return [[name, value === null ? null : text]];
     }
@@ -360,12 +354,11 @@ function csvFields(fields: Fields, isRaw: boolean): Readonly<Record<string, stri
 }
 
 function toJson(fields: Fields): Readonly<Record<string, unknown>> {
-  return Object.fromEntries(
-    Object.entries(fields).map(([name, value]) => [
-      name,
-      isAmount(value) ? amountJson(value) : value,
-    ]),
-  );
+  const jsonOf = (value: Value): unknown => {
+    if (value instanceof Described) return value.items.map(toJson);
+    return isAmount(value) ? amountJson(value) : value;
+  };
+  return Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, jsonOf(value)]));
 }
 
 function textOf(value: Value): string {
@@ -376,7 +369,11 @@ function textOf(value: Value): string {
 }
 
 /** Joins the parts of a value by commas if each is a word, otherwise by `separator`. */
-function joinParts(value: readonly string[] | Readonly<Record<string, Plain>>, separator: string) {
+function joinParts(
+  value: readonly string[] | Readonly<Record<string, Plain>> | Described,
+  separator: string,
+): string {
+  if (value instanceof Described) return joinParts(value.lines, separator);
   const details = Object.fromEntries(Object.entries(value));
   const parts = Array.isArray(value)
     ? value.map((part: string) => textOf(part))

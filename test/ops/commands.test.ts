@@ -106,7 +106,7 @@ describe('npm run ops', () => {
     assert.equal((await json(...payIn)).id, recorded.id);
     const shown = await json('accounts', 'show', String(account.id));
     assert.deepEqual(shown.COPM_available, { raw: '150000', asset: 'COPM' });
-    assert.deepEqual(shown.members, ['finance (owner)']);
+    assert.deepEqual(shown.members, [{ name: 'finance', role: 'owner' }]);
 
     const issued = await json(
       ...words`tokens issue server --tenant ${tenant} --member finance --scopes all`,

@@ -228,7 +228,7 @@ describe('the privileged commands of operators', () => {
       const proposed = await acts('transfer.refund', ...(await people.withCode(refund)));
       assert.deepEqual(
         [proposed.status, proposed.refund_of, proposed.created_by],
-        ['pending_approval', `transfer ${text(id)}`, 'support: bob'],
+        ['pending_approval', { type: 'transfer', id }, 'support: bob'],
       );
       await acts('outbox.release', 'outbox', 'release', '--tenant', bank.tenant.tenant.name);
       await acts('outbox.rebuild', 'outbox', 'rebuild');

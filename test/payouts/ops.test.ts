@@ -8,7 +8,7 @@ import { openSecrets } from '../../src/payouts/service.js';
 import { type Ran, run, TEST_KEYS } from '../ops/ops.js';
 import { SignedInPeople } from '../ops/signed-in.js';
 import { startTestApi, TEST_KEYRING } from '../helpers/api.js';
-import { answered, idLiteral, type Json, LEAST, text } from '../helpers/bank.js';
+import { answered, idLiteral, type Json, LEAST, list, text } from '../helpers/bank.js';
 import { testDatabase } from '../helpers/database.js';
 import { balanceOf } from '../helpers/world.js';
 import {
@@ -170,7 +170,11 @@ describe('the commands of operators for payouts', () => {
     const stuck = JSON.parse((await ops(['payouts', 'stuck', '--json'])).stdout) as Json[];
     const { stuck_because: why, contradictions } = stuck.find((one) => one.id === id)!;
     assert.equal(why, 'the rail contradicts its earlier report or our records');
-    assert.match(String(contradictions), /callback: completed \(conflict\) as R-77/);
+    const [{ kind, reported, effect, rail_reference: reference } = {}] = list(contradictions);
+    assert.deepEqual(
+      [kind, reported, effect, reference],
+      ['callback', 'completed', 'conflict', 'R-77'],
+    );
     assert.equal((await json('payouts', 'retry', id, '--as', 'leo')).status, 'failed');
     await propose(id, 'completed', 'on the statement');
     assert.equal((await decide(id, 'approve', 'leo')).status, 'completed');

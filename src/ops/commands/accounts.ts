@@ -39,7 +39,7 @@ import {
 import { time } from '../times.js';
 import { importCommand } from './import.js';
 import { movementsCommand } from './movements.js';
-import { capitalised, type Fields, rowFields } from '../output.js';
+import { capitalised, Described, type Fields, rowFields } from '../output.js';
 import { readStandardInput } from '../standard-input.js';
 
 export function accountFields(account: Account): Fields {
@@ -169,7 +169,11 @@ export const accountCommands = {
         tenant_id: account.tenantId,
         display_name: displayName(account.type, account.name),
         ...Object.fromEntries(sums),
-        members: members.map(({ name, role }) => `${name} (${role})`),
+        members: Described.each(
+          members,
+          ({ name, role }) => `${name} (${role})`,
+          ({ name, role }) => ({ name, role }),
+        ),
       });
     },
   }),

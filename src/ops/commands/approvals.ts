@@ -5,6 +5,7 @@ import { Approvals } from '../../approvals/service.js';
 import { formatSums } from '../../core/amount.js';
 import { counted } from '../../core/collections.js';
 import { ApiError, type CommandResult } from '../../core/errors.js';
+import { type Instant, toRfc3339 } from '../../core/instant.js';
 import { approvals } from '../../db/entities/approvals.js';
 import type { Transfer } from '../../db/entities/operations.js';
 import type { Payout } from '../../db/entities/payouts.js';
@@ -15,7 +16,7 @@ import { EXIT, exitCodeOf, explain, OpsError, UnknownOutcome } from '../failures
 import { PROGRAM } from '../help.js';
 import { reason } from '../inputs.js';
 import { type Lookup, several } from '../lookups.js';
-import { capitalised, type Fields } from '../output.js';
+import { capitalised, Described, type Fields } from '../output.js';
 import type { ListedOperations } from './operation-list.js';
 
 export interface OperationCommands<Row extends Transfer | Payout> extends ListedOperations<Row> {
@@ -48,6 +49,16 @@ export function approvalActionCommands<Row extends Transfer | Payout>(
       run: (ops, { id, reason }) => decideOne(kind, ops, id, 'cancel', reason),
     }),
   };
+}
+
+export function approvalFields(
+  given: readonly { readonly by: string; readonly channel: string; readonly at: Instant }[],
+): Described {
+  return Described.each(
+    given,
+    ({ by, channel, at }) => `${by} (${channel}) at ${toRfc3339(at)}`,
+    ({ by, channel, at }) => ({ by, channel, at: toRfc3339(at) }),
+  );
 }
 
 const REASON = reason('; the tenant can read it for a rejection');

@@ -14,7 +14,7 @@ import { historyFields, readHistoryOf } from '../history.js';
 import { named } from '../lookups.js';
 import { flag, limit, option, reason } from '../inputs.js';
 import { duration } from '../times.js';
-import { type Fields, rowFields } from '../output.js';
+import { Described, type Fields, rowFields } from '../output.js';
 import { operationListCommand } from './operation-list.js';
 
 function batchLine(batch: Batch): Fields {
@@ -46,9 +46,10 @@ async function readAllProblems(
   }
 }
 
+const rowName = (number: number): string => (number === 0 ? 'file' : String(number));
+
 function problemFields({ number, field, code, message, value }: BatchProblem): Fields {
-  const row = number === 0 ? 'file' : String(number);
-  return { row, column: field, code, problem: message, value };
+  return { row: rowName(number), column: field, code, problem: message, value };
 }
 
 async function show({ database: { reader }, clock, output }: Ops, batch: Batch): Promise<void> {
@@ -76,9 +77,11 @@ async function show({ database: { reader }, clock, output }: Ops, batch: Batch):
     ...rowFields(batches, batch, 'validatedAt executedAt pausedAt pausedBy pauseReason'),
     ...rowFields(batches, batch, 'canceledAt finishedAt rejectionCode:rejection'),
     ...historyFields(history),
-    first_problems: [...rejected, ...failed].map(
+    first_problems: Described.each(
+      [...rejected, ...failed],
       ({ number, code, message }) =>
         `${number === 0 ? 'file' : `row ${number}`}: ${code ?? 'failed'}: ${message ?? ''}`,
+      ({ number, code, message }) => ({ row: rowName(number), code, problem: message }),
     ),
   });
 }

@@ -2,7 +2,14 @@ import { formatAmount } from '../../core/amount.js';
 import { type Instant, toRfc3339 } from '../../core/instant.js';
 import type { Reader } from '../../db/database.js';
 import { approvals } from '../../db/entities/approvals.js';
-import { type Payout, payoutRailEvents, RESOLUTION_OUTCOMES } from '../../db/entities/payouts.js';
+import {
+  type Payout,
+  type PayoutRailEvent,
+  payoutRailEvents,
+  type PayoutResolution,
+  payoutResolutions,
+  RESOLUTION_OUTCOMES,
+} from '../../db/entities/payouts.js';
 import { approveResolution, DEFAULT_QUIET_MS } from '../../payouts/resolution/approve.js';
 import {
   listResolutions,
@@ -33,8 +40,13 @@ import { railCallsOf } from '../context.js';
 import { PROGRAM } from '../help.js';
 import { historyFields, readHistoryOf } from '../history.js';
 import { payoutApproval } from '../../payouts/decide.js';
-import type { Fields } from '../output.js';
-import { approvalActionCommands, EXAMPLE_ID, type OperationCommands } from './approvals.js';
+import { Described, type Fields, rowFields } from '../output.js';
+import {
+  approvalActionCommands,
+  approvalFields,
+  EXAMPLE_ID,
+  type OperationCommands,
+} from './approvals.js';
 import { operationListCommand } from './operation-list.js';
 import { reconcileCommand } from './rails.js';
 
@@ -57,13 +69,30 @@ async function readMessages(reader: Reader, { id: payoutId }: Payout) {
   ]);
 }
 
+const messageFields = (events: readonly PayoutRailEvent[]): Described =>
+  Described.each(events, eventLine, (event) =>
+    rowFields(
+      payoutRailEvents,
+      event,
+      'at kind reported effect railReference attempt failureCode callbackId',
+    ),
+  );
+
+const resolutionFields = (resolutions: readonly PayoutResolution[]): Described =>
+  Described.each(resolutions, resolutionLine, (resolution) =>
+    rowFields(
+      payoutResolutions,
+      resolution,
+      'outcome status reason proposedBy decidedBy createdAt decidedAt',
+    ),
+  );
+
 function stuckFields(
   payout: Payout,
   from: string,
   [events, resolutions]: Awaited<ReturnType<typeof readMessages>>,
   now: Instant,
 ): Fields {
-  const last = events.at(-1);
   const { stuckSince } = payout;
   const contradictions = events.filter(({ effect }) => effect === 'conflict');
   const proposed = resolutions.filter(({ status }) => status === 'proposed');
@@ -72,9 +101,9 @@ function stuckFields(
     stuck_because: stuckText(payout),
     stuck_since: toRfc3339(stuckSince),
     stuck_for_s: stuckSince === null ? null : Math.max(0, Math.round((now - stuckSince) / 1_000)),
-    last_message: last === undefined ? null : eventLine(last),
-    contradictions: contradictions.slice(-MAX_CONTRADICTIONS).map(eventLine),
-    proposed: proposed.map(resolutionLine),
+    last_message: messageFields(events.slice(-1)),
+    contradictions: messageFields(contradictions.slice(-MAX_CONTRADICTIONS)),
+    proposed: resolutionFields(proposed),
   };
 }
 
@@ -101,18 +130,21 @@ async function show({ database: { reader }, clock, output }: Ops, payout: Payout
     reference: payout.reference,
     created_by: names.person(payout.createdBy),
     waits_for: isProposed ? SECOND_PERSON : payoutWaitsFor(payout, now),
-    transitions: transitions.map(({ status, at }) => `${status} at ${toRfc3339(at)}`),
-    approvals: given.map(
-      ({ actorClaimed, channel, createdAt }) =>
-        `${actorClaimed} (${channel}) at ${toRfc3339(createdAt)}`,
+    status_transitions: Described.each(
+      transitions,
+      ({ status, at }) => `${status} at ${toRfc3339(at)}`,
+      ({ status, at }) => ({ status, at: toRfc3339(at) }),
     ),
-    rejection: rejectionCode && `${rejectionCode}: ${rejectionReason ?? 'no reason'}`,
-    failure: failureCode && `${failureCode}: ${failureMessage ?? ''}`,
-    rail_messages: events.slice(-MAX_EVENTS).map(eventLine),
+    approvals: approvalFields(
+      given.map(({ actorClaimed: by, channel, createdAt: at }) => ({ by, channel, at })),
+    ),
+    rejection: rejectionCode && { code: rejectionCode, reason: rejectionReason },
+    failure: failureCode && { code: failureCode, message: failureMessage },
+    rail_messages: messageFields(events.slice(-MAX_EVENTS)),
     attempts: payout.attempts,
     last_attempt_at: toRfc3339(payout.attemptedAt),
     next_poll_at: toRfc3339(payout.nextPollAt),
-    resolutions: resolutions.map(resolutionLine),
+    resolutions: resolutionFields(resolutions),
     workflow_id: payoutWorkflowId(id),
     ...historyFields(history),
   });

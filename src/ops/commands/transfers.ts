@@ -2,7 +2,7 @@ import { formatAmount } from '../../core/amount.js';
 import { toRfc3339 } from '../../core/instant.js';
 import { counted } from '../../core/collections.js';
 import type { Transfer } from '../../db/entities/operations.js';
-import type { OutboxRow } from '../../db/entities/outbox.js';
+import { outbox, type OutboxRow } from '../../db/entities/outbox.js';
 import type { History } from '../../support/reading/timeline.js';
 import { historyFields, readHistoryOf } from '../history.js';
 import {
@@ -18,8 +18,9 @@ import { command, query } from '../command.js';
 import { named } from '../lookups.js';
 import { PROGRAM } from '../help.js';
 import { amount, option, reason } from '../inputs.js';
-import type { Fields } from '../output.js';
+import { Described, type Fields, rowFields } from '../output.js';
 import {
+  approvalFields,
   approvalActionCommands,
   doneBy,
   EXAMPLE_ID,
@@ -43,7 +44,7 @@ function transferFields(transfer: Transfer, names: Names): Fields {
 }
 
 function transferDetailFields(details: TransferDetails, history: History): Fields {
-  const { transfer, approvals, outbox } = details;
+  const { transfer, approvals, outbox: waiting } = details;
   const { id = null, status = null, ...others } = transferResource.presentToStaff('ops', transfer);
   return {
     id,
@@ -57,16 +58,22 @@ function transferDetailFields(details: TransferDetails, history: History): Field
     ...others,
     description: transfer.description,
     refund_of:
-      transfer.refundOfId === null ? null : `${transfer.refundOfType} ${transfer.refundOfId}`,
+      transfer.refundOfId === null
+        ? null
+        : { type: transfer.refundOfType, id: transfer.refundOfId },
     created_by: details.createdBy,
     waits_for: details.waitsFor,
     expires_at: toRfc3339(transfer.captureExpiresAt ?? transfer.approvalExpiresAt),
-    approvals: approvals.map(({ by, channel, at }) => `${by} (${channel}) at ${toRfc3339(at)}`),
+    approvals: approvalFields(approvals),
     rejection_code: transfer.rejectionCode,
     rejection_reason: transfer.rejectionReason,
     workflow_id: details.workflowId,
     ...historyFields(history),
-    outbox: outbox.map((entry) => `written ${toRfc3339(entry.createdAt)}, ${attemptsOf(entry)}`),
+    outbox: Described.each(
+      waiting,
+      (entry) => `written ${toRfc3339(entry.createdAt)}, ${attemptsOf(entry)}`,
+      (entry) => rowFields(outbox, entry, 'createdAt dueAt attempts lastError deadAt:dead_since'),
+    ),
   };
 }
 

@@ -18,9 +18,10 @@ import {
   retryNow,
 } from '../../webhooks/staff-actions.js';
 import { webhookWorkflowId } from '../../temporal/contracts.js';
-import { readDeliveries, type DeliveryWithAttempts } from '../../webhooks/endpoints.js';
+import { readDeliveries } from '../../webhooks/endpoints.js';
 import { command, type CommandDefinition, type Ops, query } from '../command.js';
 import { PROGRAM } from '../help.js';
+import { deliveryFields } from '../history.js';
 import { named } from '../lookups.js';
 import { optionalReason, optionalTenant, option, reason, wholeNumber } from '../inputs.js';
 import { time } from '../times.js';
@@ -31,19 +32,6 @@ function endpointFields(endpoint: WebhookEndpoint): Fields {
   return {
     ...rowFields(webhookEndpoints, endpoint, 'id tenantId url status disabledReason pausedBy'),
     ...rowFields(webhookEndpoints, endpoint, 'failingSince lastSuccessAt nextDueAt'),
-  };
-}
-
-function deliveryFields(delivery: DeliveryWithAttempts): Fields {
-  const { attempts } = delivery;
-  const last = attempts.at(-1);
-  return {
-    ...rowFields(webhookDeliveries, delivery, 'id eventId eventType cause'),
-    status: delivery.state,
-    attempts: attempts.length,
-    last_attempt_at: toRfc3339(last?.at ?? null),
-    last_result: last?.status ?? last?.failure ?? null,
-    next_attempt_at: toRfc3339(delivery.nextAttemptAt),
   };
 }
 
