@@ -50,7 +50,11 @@ export function historyFields({ events: happened, deliveries, notes, taker }: Hi
         const last = status === null || status === undefined ? '' : `, last answer ${status}`;
         return `${eventType} to ${url}: ${state}, ${counted(attempts.length, 'attempt')}${last}`;
       },
-      ({ url, delivery, attempts }) => ({ url, ...deliveryFields({ ...delivery, attempts }) }),
+      ({ url, delivery, attempts }) => {
+        // A delivery of an event that its endpoint has not read has no row, so its id names nothing.
+        const { id: _, ...fields } = deliveryFields({ ...delivery, attempts });
+        return { url, ...fields };
+      },
     ),
     notes: Described.each(
       notes,
