@@ -156,6 +156,8 @@ describe('the import of accounts', () => {
     assert.equal(closing.opened, 1);
     const closed = (await own()).find(({ alias }) => alias === '$closing');
     await closeAccount(test.deps, closed!.id, { actor: TEST_ACTOR, reason: null });
+    const gone = await addMember(test.database, systemClock, world.tenant.id, 'gone', TEST_ACTOR);
+    await test.sql(`UPDATE members SET is_active=NULL WHERE id=X'${gone.id.replaceAll('-', '')}'`);
     const report = join(folder, `${randomUUID()}.csv`);
     const path = file(
       [
@@ -179,12 +181,15 @@ describe('the import of accounts', () => {
         'person,=1+1,$x,-5,', // 18
         'person,An\u202ea,$turned,,', // 19
         'person,Last,$last,,', // 20
+        'person,Of a removed member,$of.gone,,gone=owner', // 21
+        'person,Phone,,3001110002,', // 22
+        'person,Same phone,,+57 300 111 0002,', // 23
       ].join('\r\n'),
     );
     const { stderr, ...counted } = await imported(1, path, '--report', report);
-    assert.deepEqual(counted, { lines: 18, opened: 2, known: 0, bad: 16, dry_run: false });
+    assert.deepEqual(counted, { lines: 21, opened: 3, known: 0, bad: 18, dry_run: false });
     assert.match(stderr, /^line 3, type "persona": must be person or business \(invalid_field\)$/m);
-    assert.match(stderr, /^error: 16 of 18 lines were refused; they are in .*\.csv$/m);
+    assert.match(stderr, /^error: 18 of 21 lines were refused; they are in .*\.csv$/m);
     const reported = readFileSync(report, 'utf8').trimEnd().split('\n');
     assert.deepEqual(
       reported.map((line) => line.split(',').slice(0, 4).join(',')),
@@ -207,6 +212,8 @@ describe('the import of accounts', () => {
         '18,alias,invalid_field,$x',
         `18,phone,invalid_field,"'-5"`,
         '19,name,invalid_field,An\\u202ea',
+        '21,grant,unknown_member,gone=owner',
+        `23,phone,duplicate_line,"'+57 300 111 0002"`,
       ],
     );
     assert.equal(statSync(report).mode & 0o777, 0o600);

@@ -30,8 +30,12 @@ describe('the questions of the command line', () => {
     await assertLedgerSound(test.database);
   });
 
-  /** Runs a command at a terminal, where these keys answer its first question. */
-  async function atTerminal(args: readonly string[], keys: string): Promise<Ran> {
+  /** Runs a command at a terminal, where these keys answer its first question after `meanwhile`. */
+  async function atTerminal(
+    args: readonly string[],
+    keys: string,
+    meanwhile: () => Promise<unknown> = () => Promise.resolve(),
+  ): Promise<Ran> {
     const line = [process.execPath, MAIN, ...args].map((word) => `'${word}'`).join(' ');
     const child = spawn('script', ['-qec', line, '/dev/null'], {
       env: { PATH: process.env.PATH, ...people.env, TERM: 'xterm' },
@@ -42,7 +46,7 @@ describe('the questions of the command line', () => {
       shown += piece.toString();
       if (isAnswered || !/\[y\/N\]|Document number/.test(shown)) return;
       isAnswered = true;
-      child.stdin.write(keys);
+      void meanwhile().finally(() => child.stdin.write(keys));
     });
     return outputOf(child);
   }
@@ -166,5 +170,12 @@ describe('the questions of the command line', () => {
       ['Mars', /use a name of the IANA database, such as America\/Bogota/],
     ] as const)
       await fails(2, message, 'tenants', 'add', 'nowhere', '--time-zone', zone);
+  });
+
+  it('a command goes on only for the person who was asked', async () => {
+    const freeze = ['accounts', 'freeze', ...ANA];
+    const { stdout } = await atTerminal(freeze, 'y\n', () => people.signIn('nora'));
+    assert.match(stdout, /another person has signed in here meanwhile: nothing was done/);
+    assert.equal((await one('accounts', 'show', ...ANA)).status, 'active');
   });
 });

@@ -5,7 +5,14 @@ import { parse } from 'csv-parse/sync';
 import { addMember } from '../../src/members/members.js';
 import { addTenant, DEFAULT_TIME_ZONE } from '../../src/accounts/tenants.js';
 import { openAccount } from '../../src/accounts/open-accounts.js';
-import { type Instant, instant, monthOf, systemClock, toRfc3339 } from '../../src/core/instant.js';
+import {
+  type Instant,
+  instant,
+  monthOf,
+  parseMonth,
+  systemClock,
+  toRfc3339,
+} from '../../src/core/instant.js';
 import type { Account } from '../../src/db/entities/parties.js';
 import type { Json } from '../helpers/bank.js';
 import { testDatabase, type TestDatabase } from '../helpers/database.js';
@@ -52,10 +59,13 @@ describe('npm run ops -- reports', () => {
     }
     const deps = { database: db.database, writer };
     await fund(deps, own[0]!, { raw: 1_000n, asset: 'COPM' });
+    const { startsAt, endsAt } = parseMonth(month, DEFAULT_TIME_ZONE)!;
+    now = startsAt;
+    await pay(100n);
     now = inMonth(10);
     await fund(deps, own[1]!, { raw: 9_007_199_254_740_993n, asset: 'DUSD' });
-    await pay(300n);
-    now = instant(inMonth(10) + 40 * 86_400_000);
+    await pay(200n);
+    now = endsAt;
     await pay(200n);
     now = systemClock();
   });
@@ -96,7 +106,7 @@ describe('npm run ops -- reports', () => {
   });
 
   it('trial-balance --at shows the same for a past moment', async () => {
-    const lines = await json('trial-balance', '--at', toRfc3339(instant(inMonth(10) - 1)));
+    const lines = await json('trial-balance', '--at', toRfc3339(instant(inMonth(1) - 86_400_000)));
     assert.deepEqual(totals(lines, names[0], 'total'), {
       'accounts COPM': '1000',
       'pay_in COPM': '-1000',
@@ -127,6 +137,12 @@ describe('npm run ops -- reports', () => {
     });
     for (const name of ['opening', 'change', 'closing'])
       assert.deepEqual(totals(lines, 'all tenants', name), nothing);
+  });
+
+  it('closing shows the month of the named zone, which begins and ends later in Pago Pago', async () => {
+    const lines = await json('closing', '--month', month, '--time-zone', 'Pacific/Pago_Pago');
+    const of = (name: string) => totals(lines, names[0], name)['accounts COPM'];
+    assert.deepEqual(['opening', 'change', 'closing'].map(of), ['900', '-400', '500']);
   });
 
   it('reports print only one tenant, as a table, or as CSV in which no formula runs', async () => {
