@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
+import { zone } from '../model/arbitraries.js';
 import { operations, PRELUDE } from '../model/generated.js';
 import { Player } from '../model/player.js';
 import { type Ending, ENDINGS } from '../model/reference-ledger.js';
@@ -59,9 +60,9 @@ async function runLane(
   let [played, runs] = [0, 0];
   const endings = new Map<Ending, number>();
   const lengths = { minLength: 1, maxLength: longest, size: 'max' } as const;
-  const property = fc.asyncProperty(fc.array(operations, lengths), async (run) => {
+  const property = fc.asyncProperty(zone, fc.array(operations, lengths), async (timeZone, run) => {
     runs += 1;
-    const world = await model.newWorld();
+    const world = await model.newWorld(timeZone);
     const player = new Player(world);
     for (const operation of [...PRELUDE, ...run]) {
       await player.play(operation);

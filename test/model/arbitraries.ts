@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { ACCOUNT_COUNT, ACTORS, ASSETS, OWN_ACCOUNTS } from './operations.js';
+import { ACCOUNT_COUNT, ACTORS, ASSETS, OWN_ACCOUNTS, type ZoneName, ZONES } from './operations.js';
 
 /** The values that the operations of a run are made of. */
 
@@ -63,10 +63,31 @@ export const readFilter = {
   kind: oneOf(KINDS),
   /** Milliseconds before now, inclusive; null for no bound. */
   sinceMs: oneOf([null, null, 0, 1, HOUR, 40 * 24 * HOUR]),
+  untilMs: oneOf([null, null, null, 0, 1, HOUR]),
+  /** Bounds on the amount, inclusive, of lists of operations with an asset. */
+  least: oneOf([null, null, 100_000n, 1_000_000n]),
+  most: oneOf([null, null, 100_000n, 3_000_000n]),
+  /** The recipient of transfers and bonuses, or any bank account. */
+  to: oneOf([...Array<null>(6).fill(null), 1, 2, 4, 5]),
+  pair: oneOf([
+    ...Array<null>(6).fill(null),
+    ...([
+      { name: 'invoice', value: 'A-17' },
+      { name: 'order', value: '7' },
+    ] as const),
+  ]),
+  /** The original of refunds. */
+  original: fc.oneof({ weight: 5, arbitrary: fc.constant(null) }, { weight: 1, arbitrary: nth }),
   limit: oneOf([7, 25, 100]),
   isUpward: fc.boolean(),
 };
 export type ReadFilter = Fields<typeof readFilter>;
+/** Everything, in pages of 100. */
+export const ALL: Omit<ReadFilter, 'actor'> = {
+  ...{ account: 7, asset: null, kind: null, sinceMs: null, untilMs: null, limit: 100 },
+  ...{ isUpward: false, least: null, most: null, to: null, pair: null, original: null },
+};
+export const zone = fc.constantFrom(...(Object.keys(ZONES) as ZoneName[]));
 
 export type Value<Arbitrary> = Arbitrary extends fc.Arbitrary<infer T> ? T : never;
 type Fields<Arbitraries> = { readonly [K in keyof Arbitraries]: Value<Arbitraries[K]> };

@@ -151,10 +151,6 @@ const OPERATIONS = {
   'read transfer': often(3, { nth, actor }),
   /** Among those of what the key was for, or of something else. */
   'find by key': often(2, { nth, actor, among: oneOf([null, null, null, ...KEYED]) }),
-  'find by metadata': often(4, {
-    ...{ actor, what: oneOf(LABELLED), name: oneOf(['invoice', 'order']) },
-    ...{ value: oneOf(['A-17', 'B-2', '7']), limit: oneOf([7, 25]) },
-  }),
   'change metadata': often(4, {
     ...{ actor, nth, what: oneOf(LABELLED) },
     change: fc.record(

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { parse } from 'csv-parse/sync';
 import { list, object, text } from '../helpers/bank.js';
-import type { ReadFilter } from './arbitraries.js';
+import { ALL, type ReadFilter } from './arbitraries.js';
 import type { Played, Plays } from './generated.js';
 import { ACTORS, type ActorName, BATCH_LISTS, type Keyed, KEYED } from './operations.js';
 import { assertSame, nthOf, pairs, queryOf, Reading, SOME_PAGES } from './reading.js';
@@ -12,7 +12,7 @@ import type { ModelWorld } from './world.js';
 type ListedRead =
   | `read ${'transfer' | 'bonus' | 'payout' | 'batch'}`
   | `read ${'transfers' | 'bonuses' | 'payouts' | 'batches' | 'rows' | 'file'}`
-  | `find by ${'key' | 'metadata'}`;
+  | 'find by key';
 
 const BATCH_STATUSES = {
   ...{ transfer_in: 'validating', transfer_out: 'ready', payin_in: 'rejected' },
@@ -44,7 +44,12 @@ const STATUSES: Readonly<Record<Keyed, Readonly<Record<string, string>>>> = {
   payout_batches: BATCH_STATUSES,
 };
 
-const ALL = { account: 7, asset: null, kind: null, sinceMs: null, limit: 100, isUpward: false };
+/** A filter, which a list is read without if its value is null, and what it keeps. */
+interface Condition {
+  readonly name: string;
+  readonly value: string | null;
+  readonly keeps: (one: RefListed) => boolean;
+}
 
 /** Compares what is listed under an address of its own, and each of it, with what the reference knows. */
 export class ListedReads {
@@ -73,8 +78,6 @@ export class ListedReads {
     },
     'read file': (which) => this.file(which),
     'find by key': (which) => this.byKey(which),
-    'find by metadata': ({ what, actor, name, value, limit }) =>
-      this.list(what, { ...ALL, actor, limit }, SOME_PAGES, { name, value }),
   };
 
   /** The whole of each list, and every row of every batch. */
@@ -87,34 +90,65 @@ export class ListedReads {
     }
   }
 
-  private async list(
-    what: Keyed,
-    filter: ReadFilter,
-    pages = Infinity,
-    pair: { readonly name: string; readonly value: string } | null = null,
-  ): Promise<void> {
-    const { account: number, actor, kind, sinceMs, limit } = filter;
-    const source = number < 7 ? this.world.idOf(number).id : null;
-    const status = STATUSES[what][kind ?? ''] ?? null;
-    const since = this.reading.since(sinceMs);
-    const named = pair === null ? {} : { [`metadata[${pair.name}]`]: pair.value };
-    const query = queryOf({
-      ...{ source_account: source, status, 'created_at[gte]': since, limit },
-      ...named,
-    });
+  private async list(what: Keyed, filter: ReadFilter, pages = Infinity): Promise<void> {
+    const { actor, limit } = filter;
+    const conditions = this.conditions(what, filter);
+    const given = Object.fromEntries(conditions.map(({ name, value }) => [name, value]));
+    const query = queryOf({ ...given, ...this.reading.bounds(filter), limit });
     const made: readonly RefListed[] = this.world.ledger.tenantOf(actor)[what];
     const kept = made
       .filter(
         (one) =>
           this.isVisible(one, actor) &&
-          (source === null || one.source.id === source) &&
-          (status === null || one.json.status === status) &&
-          (pair === null || object(one.json.metadata)[pair.name] === pair.value) &&
-          this.reading.isSince(one.at, sinceMs),
+          conditions.every(({ value, keeps }) => value === null || keeps(one)) &&
+          this.reading.isWithin(one.at, filter),
       )
       .toSorted((a, b) => b.at - a.at || (text(a.json.id) < text(b.json.id) ? 1 : -1));
     const walked = await this.reading.walk(actor, `/v1/${what}?${query}`, pages);
     for (const [item, one] of pairs(walked, kept)) assert.deepEqual(item, shownOf(one));
+  }
+
+  /** The filters of a list beside those of the time. */
+  private conditions(what: Keyed, filter: ReadFilter): readonly Condition[] {
+    const { account, kind, asset, least, most, to, pair, original } = filter;
+    const source = account < 7 ? this.world.idOf(account).id : null;
+    const status = STATUSES[what][kind ?? ''] ?? null;
+    const common: readonly Condition[] = [
+      { name: 'source_account', value: source, keeps: (one) => one.source.id === source },
+      { name: 'status', value: status, keeps: ({ json }) => json.status === status },
+    ];
+    if (what === 'bonus_batches' || what === 'payout_batches') return common;
+    const rawOf = ({ json }: RefListed): bigint => BigInt(text(object(json.amount).raw));
+    const bound = (raw: bigint | null) => (asset === null || raw === null ? null : String(raw));
+    const { name, value } = pair ?? { name: 'invoice', value: null };
+    return [
+      ...common,
+      { name: 'asset', value: asset, keeps: ({ json }) => object(json.amount).asset === asset },
+      { name: 'amount[gte]', value: bound(least), keeps: (one) => rawOf(one) >= least! },
+      { name: 'amount[lte]', value: bound(most), keeps: (one) => rawOf(one) <= most! },
+      {
+        ...{ name: `metadata[${name}]`, value },
+        keeps: ({ json }) => object(json.metadata)[name] === value,
+      },
+      ...(what === 'payouts' ? paidOutTo(to) : this.paidTo(what, to)),
+      ...(what === 'transfers' ? [this.refundsOf(original)] : []),
+    ];
+  }
+
+  private paidTo(what: 'transfers' | 'bonuses', to: number | null): readonly Condition[] {
+    const name = what === 'transfers' ? 'destination_account' : 'recipient_account';
+    const value = to === null ? null : this.world.idOf(to).id;
+    return [{ name, value, keeps: ({ destination }) => destination?.id === value }];
+  }
+
+  private refundsOf(original: number | null): Condition {
+    const refunded = this.all('transfers').flatMap(({ json }) =>
+      json.refund_of === null ? [] : text(object(json.refund_of).id),
+    );
+    const value = original === null ? null : (nthOf(refunded, original) ?? null);
+    const keeps = ({ json }: RefListed) =>
+      json.refund_of !== null && object(json.refund_of).id === value;
+    return { name: 'refund_of', value, keeps };
   }
 
   private isVisible({ source, destination }: RefListed, actor: ActorName): boolean {
@@ -201,6 +235,16 @@ export class ListedReads {
       batch.problems.map((one) => one.join()).sort(),
     );
   }
+}
+
+/** Payouts to accounts of one bank, by the ends of their numbers. Those to keys have none. */
+function paidOutTo(to: number | null): readonly Condition[] {
+  const end = to === null ? null : '4099';
+  const keeps = ({ json }: RefListed) => object(json.destination).account_number === `****${end}`;
+  return [
+    { name: 'bank_code', value: end && '0007', keeps },
+    { name: 'account_number_end', value: end, keeps },
+  ];
 }
 
 /** For each row its number, its end, the bonus, or the reason without one. */

@@ -16,6 +16,15 @@ export type ActorName = (typeof ACTORS)[number];
 export const ACCOUNT_COUNT = 8;
 export const OWN_ACCOUNTS = 5;
 
+/** Tenant A's time zones: their hours from UTC. None has a summer time. */
+export const ZONES = {
+  'America/Bogota': -5,
+  'Pacific/Pago_Pago': -11,
+  'Asia/Kathmandu': 5.75,
+  'Pacific/Kiritimati': 14,
+} as const;
+export type ZoneName = keyof typeof ZONES;
+
 /** Resources with metadata, by the last part of their address. */
 export const LABELLED = ['transfers', 'bonuses', 'payouts'] as const;
 export const METADATA = [null, null, { invoice: 'A-17' }, { invoice: 'B-2', order: '7' }] as const;

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import type { TestAnswer } from '../helpers/api.js';
 import { answered, list, text, withQuery } from '../helpers/bank.js';
+import type { ReadFilter } from './arbitraries.js';
 import type { ActorName } from './operations.js';
 import { type Expected, type Json, time } from './reference-state.js';
 import type { ModelWorld } from './world.js';
@@ -31,14 +32,19 @@ export class Reading {
     return { items, isWhole: false };
   }
 
-  since(sinceMs: number | null): string | null {
-    return sinceMs === null ? null : time(this.world.ledger.now - sinceMs);
+  /** The parameters of the bounds on the time. */
+  bounds({ sinceMs, untilMs }: TimeBounds): Record<string, string | null> {
+    const ago = (ms: number | null) => (ms === null ? null : time(this.world.ledger.now - ms));
+    return { 'created_at[gte]': ago(sinceMs), 'created_at[lte]': ago(untilMs) };
   }
 
-  isSince(at: number, sinceMs: number | null): boolean {
-    return sinceMs === null || at >= this.world.ledger.now - sinceMs;
+  isWithin(at: number, { sinceMs, untilMs }: TimeBounds): boolean {
+    const agoMs = this.world.ledger.now - at;
+    return (sinceMs === null || agoMs <= sinceMs) && (untilMs === null || agoMs >= untilMs);
   }
 }
+
+type TimeBounds = Pick<ReadFilter, 'sinceMs' | 'untilMs'>;
 
 interface Walked {
   readonly items: readonly Json[];

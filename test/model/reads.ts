@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { object, text } from '../helpers/bank.js';
-import type { ReadFilter } from './arbitraries.js';
+import { ALL, type ReadFilter } from './arbitraries.js';
 import type { Operation, Plays } from './generated.js';
 import { ACTORS, type ActorName, ASSETS } from './operations.js';
 import { assertSame, nthOf, pairs, queryOf, Reading, SOME_PAGES } from './reading.js';
@@ -9,7 +9,6 @@ import {
   type Expected,
   type Json,
   limitsOf,
-  monthEnd,
   NOT_FOUND,
   type RefAccount,
   type RefEntry,
@@ -34,14 +33,6 @@ const TYPES: Readonly<Record<string, string>> = {
   adjustment_in: 'payout.returned',
   adjustment_out: 'payout.approved',
   payout_out: 'payout.completed',
-};
-
-const ALL: Omit<ReadFilter, 'account' | 'actor'> = {
-  asset: null,
-  kind: null,
-  sinceMs: null,
-  limit: 100,
-  isUpward: false,
 };
 
 /** Compares what the service shows with what the reference knows. */
@@ -76,8 +67,8 @@ export class ModelReads {
       await this.movements({ ...ALL, account: number, actor });
     }
     for (const actor of ACTORS) {
-      await this.events({ ...ALL, account: 7, actor });
-      await this.events({ ...ALL, account: 7, actor, isUpward: true });
+      await this.events({ ...ALL, actor });
+      await this.events({ ...ALL, actor, isUpward: true });
     }
     await this.listed.everything();
   }
@@ -116,7 +107,7 @@ export class ModelReads {
     const limits = ASSETS.map((asset) => {
       const { minimum, maximum, month } = limitsOf(own, asset);
       const used = ledger.usedOf(own, asset).toString();
-      const resetsAt = monthEnd(ledger.now);
+      const resetsAt = ledger.monthEnd(own);
       return {
         asset,
         minimum: minimum.toString(),
@@ -128,8 +119,9 @@ export class ModelReads {
   }
 
   private async movements(filter: ReadFilter, pages = Infinity): Promise<void> {
-    const { account: number, actor, asset, kind, sinceMs, limit } = filter;
-    const query = queryOf({ asset, kind, 'created_at[gte]': this.reading.since(sinceMs), limit });
+    const { account: number, actor, asset, kind, limit, isUpward } = filter;
+    const order = isUpward ? 'asc' : null;
+    const query = queryOf({ asset, kind, order, ...this.reading.bounds(filter), limit });
     const path = `/v1/accounts/${this.world.idOf(number).id}/movements?${query}`;
     const own = this.own(number, actor);
     if ('status' in own) return assertSame(await this.reading.get(actor, path), own);
@@ -139,9 +131,9 @@ export class ModelReads {
         ({ entry }) =>
           (asset === null || entry.asset === asset) &&
           (kind === null || entry.kind === kind) &&
-          this.reading.isSince(entry.at, sinceMs),
-      )
-      .reverse();
+          this.reading.isWithin(entry.at, filter),
+      );
+    if (!isUpward) kept.reverse();
     const walked = await this.reading.walk(actor, path, pages);
     for (const [{ id, ...rest }, { entry, index: seq }] of pairs(walked, kept)) {
       this.sameId(`movement ${own.id} ${seq}`, id);
@@ -153,16 +145,16 @@ export class ModelReads {
   }
 
   private async events(filter: ReadFilter, pages = Infinity): Promise<void> {
-    const { actor, kind, sinceMs, limit, isUpward } = filter;
+    const { actor, kind, limit, isUpward } = filter;
     const type = TYPES[kind ?? ''] ?? null;
     const order = isUpward ? 'asc' : null;
-    const query = queryOf({ type, order, 'created_at[gte]': this.reading.since(sinceMs), limit });
+    const query = queryOf({ type, order, ...this.reading.bounds(filter), limit });
     const { id: tenant, events } = this.world.ledger.tenantOf(actor);
     const kept = events
       .map((event, index) => ({ event, sequence: index + 1 }))
       .filter(
         ({ event }) =>
-          (type === null || event.type === type) && this.reading.isSince(event.at, sinceMs),
+          (type === null || event.type === type) && this.reading.isWithin(event.at, filter),
       );
     if (!isUpward) kept.reverse();
     const walked = await this.reading.walk(actor, `/v1/events?${query}`, pages);

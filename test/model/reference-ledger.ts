@@ -59,14 +59,13 @@ export class ReferenceLedger {
   /** `home` are the ids of the tenants A and B. */
   constructor(
     readonly accounts: readonly (RefAccount | null)[],
-    networks: ReadonlyMap<string, string | null>,
+    tenants: readonly Pick<RefTenant, 'id' | 'network' | 'zoneMs'>[],
     private readonly home: { readonly a: string; readonly b: string },
     public now: number,
   ) {
-    for (const [id, network] of networks)
-      this.tenants.set(id, {
-        id,
-        network,
+    for (const tenant of tenants)
+      this.tenants.set(tenant.id, {
+        ...tenant,
         keys: new Map(),
         events: [],
         transfers: [],
@@ -219,7 +218,7 @@ export class ReferenceLedger {
       return no('monthly_limit_exceeded', {
         used: `${used}`,
         limit: `${month}`,
-        resets_at: monthEnd(this.now),
+        resets_at: this.monthEnd(source),
       });
     const available = source.balances[asset];
     if (available < raw + fee)
@@ -228,7 +227,16 @@ export class ReferenceLedger {
   }
 
   usedOf(account: RefAccount, asset: AssetName): bigint {
-    return account.months.get(`${asset} ${monthName(this.now)}`) ?? 0n;
+    return account.months.get(`${asset} ${this.monthOf(account)}`) ?? 0n;
+  }
+
+  /** The present month of the account's tenant. */
+  monthOf({ tenant }: RefAccount): string {
+    return monthName(this.now, this.tenant(tenant).zoneMs);
+  }
+
+  monthEnd({ tenant }: RefAccount): string {
+    return monthEnd(this.now, this.tenant(tenant).zoneMs);
   }
 
   /** Counts it in the month of its creation; less than nothing gives back. */
@@ -236,7 +244,7 @@ export class ReferenceLedger {
     this.useMonth(source, asset, raw, month);
   }
 
-  useMonth(source: RefAccount, asset: AssetName, raw: bigint, month = monthName(this.now)): void {
+  useMonth(source: RefAccount, asset: AssetName, raw: bigint, month = this.monthOf(source)): void {
     const name = `${asset} ${month}`;
     source.months.set(name, (source.months.get(name) ?? 0n) + raw);
   }

@@ -56,6 +56,8 @@ export interface RefEvent {
 export interface RefTenant {
   readonly id: string;
   readonly network: string | null;
+  /** How far its time zone is from UTC. */
+  readonly zoneMs: number;
   readonly keys: Map<string, RefKey>;
   readonly events: RefEvent[];
   readonly transfers: RefTransfer[];
@@ -146,8 +148,6 @@ export interface RefPayout extends Approvable {
 
 export type RefWaiting = RefTransfer | RefPayout;
 
-const BOGOTA_MS = -5 * 3_600_000;
-
 export const NOT_FOUND: Expected = { status: 404, code: 'not_found' };
 export const FORBIDDEN: Expected = { status: 403, code: 'authority_insufficient' };
 
@@ -186,14 +186,14 @@ export function time(at: number): string {
   return new Date(at).toISOString();
 }
 
-/** Bogotá has no summer time: its months begin at 05:00 UTC. */
-export function monthName(at: number): string {
-  return time(at + BOGOTA_MS).slice(0, 7);
+/** The month in a zone that is this far from UTC. */
+export function monthName(at: number, zoneMs: number): string {
+  return time(at + zoneMs).slice(0, 7);
 }
 
-export function monthEnd(at: number): string {
-  const local = new Date(at + BOGOTA_MS);
-  return time(Date.UTC(local.getUTCFullYear(), local.getUTCMonth() + 1, 1) - BOGOTA_MS);
+export function monthEnd(at: number, zoneMs: number): string {
+  const local = new Date(at + zoneMs);
+  return time(Date.UTC(local.getUTCFullYear(), local.getUTCMonth() + 1, 1) - zoneMs);
 }
 
 export function amountJson(raw: bigint, asset: AssetName): Json {

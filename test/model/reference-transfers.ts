@@ -7,7 +7,6 @@ import {
   FORBIDDEN,
   invalidField,
   type Json,
-  monthName,
   NOT_FOUND,
   type RefAccount,
   type RefPayment,
@@ -148,7 +147,15 @@ export class ReferenceTransfers {
       rejection: null,
       schedule: null,
     };
-    return { kind: 'transfer', json, key, at: now, month: monthName(now), heldUntil: null, ...of };
+    return {
+      kind: 'transfer',
+      json,
+      key,
+      at: now,
+      month: this.ledger.monthOf(source),
+      heldUntil: null,
+      ...of,
+    };
   }
 
   /** The response to a refund of a transfer or bonus; `part` is null to refund all that is left. */

@@ -23,15 +23,16 @@ import {
 import { openBank } from '../helpers/bank.js';
 import type { TestDatabase } from '../helpers/database.js';
 import type { WantedAccount } from '../helpers/world.js';
-import type { ActorName, Keyed } from './operations.js';
+import { type ActorName, type Keyed, type ZoneName, ZONES } from './operations.js';
 import { BASE_URL } from './reference-batch.js';
 import { ReferenceLedger } from './reference-ledger.js';
 import type { RefAccount } from './reference-state.js';
 import { TEST_ACTOR } from '../helpers/world.js';
 import { addStaff } from '../helpers/staff.js';
 
-/** Within a few hours of a month's end in Bogotá, and after every clock that the accounts were opened by. */
-const START = Date.parse('2031-01-31T22:00:00.000Z');
+/** A few hours before a month's end in tenant A's zone, and after every clock that the accounts were opened by. */
+const START_THERE = Date.parse('2031-01-31T17:00:00.000Z');
+const HOUR_MS = 3_600_000;
 
 /** An API whose clock is the model's. One run at a time uses it. */
 export class ModelApi {
@@ -46,7 +47,7 @@ export class ModelApi {
   }
 
   static async start(db: TestDatabase): Promise<ModelApi> {
-    const clock = { now: (): number => START };
+    const clock = { now: (): number => START_THERE };
     return new ModelApi(
       await startTestApi(db, { BASE_URL }, { clock: (): Instant => instant(clock.now()) }),
       clock,
@@ -54,11 +55,12 @@ export class ModelApi {
   }
 
   /** New tenants with their accounts, in the service and in the reference. */
-  async newWorld(): Promise<ModelWorld> {
-    this.clock.now = () => START;
+  async newWorld(timeZone: ZoneName): Promise<ModelWorld> {
+    const start = START_THERE - ZONES[timeZone] * HOUR_MS;
+    this.clock.now = () => start;
     const network = `net-${randomUUID()}`;
     const [a, b, stranger] = [
-      await openBank(this.api, { network }),
+      await openBank(this.api, { network, timeZone }),
       await openBank(this.api, { network }),
       await openBank(this.api, { network: `${network}x` }),
     ];
@@ -105,11 +107,12 @@ export class ModelApi {
       await open(stranger, { name: 'Nadie' }, 'Nadie'),
       null,
     ];
-    const networks = new Map(
-      [a, b, stranger].map(({ tenant: { tenant } }) => [tenant.id as string, tenant.network]),
-    );
+    const tenants = [a, b, stranger].map(({ tenant: { tenant } }) => ({
+      ...{ id: tenant.id, network: tenant.network },
+      zoneMs: ZONES[tenant.timeZone as ZoneName] * HOUR_MS,
+    }));
     const home = { a: a.tenant.tenant.id, b: b.tenant.tenant.id };
-    const ledger = new ReferenceLedger(accounts, networks, home, START);
+    const ledger = new ReferenceLedger(accounts, tenants, home, start);
     this.clock.now = () => ledger.now;
     const tokens = { owner: a.token, clerk: await a.issue(clerk), neighbour: b.token };
     return new ModelWorld(this.api, ledger, clerk, tokens, await this.staff);

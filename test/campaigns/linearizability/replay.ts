@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { object, text } from '../../helpers/bank.js';
+import { ZONES } from '../../model/operations.js';
 import { ReferenceLedger } from '../../model/reference-ledger.js';
 import type { Expected, Json, RefAccount, RefTransfer } from '../../model/reference-state.js';
 import { REASON } from './group.js';
@@ -8,6 +9,7 @@ import type { Facts } from './facts.js';
 
 const ASSET = 'COPM';
 const MISSING: Expected = { status: 404, code: 'not_found' };
+const BOGOTA_MS = ZONES['America/Bogota'] * 3_600_000;
 /** The reference wants a second tenant. */
 const NEIGHBOUR = 'neighbour';
 
@@ -22,7 +24,7 @@ export class Replay {
     const { tenant } = history.setup;
     this.ledger = new ReferenceLedger(
       accountsOf(history),
-      new Map([tenant, NEIGHBOUR].map((id) => [id, null])),
+      [tenant, NEIGHBOUR].map((id) => ({ id, network: null, zoneMs: BOGOTA_MS })),
       { a: tenant, b: NEIGHBOUR },
       0,
     );
