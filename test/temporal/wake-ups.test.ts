@@ -103,7 +103,7 @@ describe('a signal to a workflow that is busy', () => {
         'approvals',
         activities(['readTransfer', 'expireTransfer', 'runSchedule'], ['actOnTransfer']),
       ],
-      ['payouts', activities(['readPayout', 'askRail'], [])],
+      ['payouts', activities(['readPayout', 'askRail', 'submitPayout'], ['actOnPayout'])],
     ];
     workers = new TemporalWorkers(
       {
@@ -252,6 +252,28 @@ describe('a signal to a workflow that is busy', () => {
       ['approve', 'cancel'],
     );
     assert.match((result as { lastRefusal: string }).lastRefusal, /cancel by ana: it is completed/);
+  });
+
+  it('is handled before anything else is done: a payout that waits for its rail is canceled, not submitted', async () => {
+    const cancelWhileItWaits = async (id: string): Promise<void> => {
+      const handle = temporal.client.workflow.getHandle(id);
+      const waits = async (): Promise<boolean> =>
+        ((await handle.fetchHistory()).events ?? []).some((one) => one.timerStartedEventAttributes);
+      await until('the payout waits', waits);
+      await signal(id, 'cancel', { actor: 'ana', reason: 'why' });
+    };
+    let canceling: Promise<void> | undefined;
+    const { calls } = await run('payout', 'payouts', (id) => [
+      {
+        call: 'readPayout',
+        answers: { ...waiting('approved'), isHeld: true },
+        // Not awaited, since the workflow waits only after this call.
+        meanwhile: async () => void (canceling = cancelWhileItWaits(id)),
+      },
+      { call: 'actOnPayout', answers: { state: waiting('canceled'), refused: null } },
+    ]);
+    await canceling;
+    assert.deepEqual(calls, ['readPayout', 'actOnPayout']);
   });
 
   it('the workflow of a batch that lapsed shows that it lapsed', async () => {
