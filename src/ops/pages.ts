@@ -5,7 +5,7 @@ import type { Reader } from '../db/database.js';
 import type { Where } from '../db/statements.js';
 import type { Table } from '../db/table.js';
 import { OpsError } from './failures.js';
-import { amounts, id, limit, option } from './inputs.js';
+import { amounts, id, limit, option, wholeNumber } from './inputs.js';
 import { named } from './lookups.js';
 import { time, untilTime } from './times.js';
 
@@ -23,9 +23,20 @@ export const fromAccount = option(
 
 export const ofAmount = option('<amount> only with this amount', amounts.optional());
 
-export const pageInput = {
+export const timeInput = {
   since: option('<time> only what was created from this time on', time.optional()),
   until: untilTime('was created'),
+};
+
+/** The last row of a list that is ordered by numbers of up to nine digits. */
+export const numberCursor = (what: string) =>
+  option(
+    `<number> only what came before the ${what}, the last of a list`,
+    wholeNumber(1, 999_999_999).optional(),
+  );
+
+export const pageInput = {
+  ...timeInput,
   amount: ofAmount,
   cursor,
   limit,

@@ -419,6 +419,30 @@ describe('a list or a search of the command line', () => {
     assert.deepEqual(ids(await rows(...words`bonuses list --tenant ${tenant}`)), [bonusId]);
   });
 
+  it('of events is restricted by type and time, and goes on before a sequence', async () => {
+    const world = await openGuarded(api);
+    const send = (raw: bigint) => world.bank.sent({ from: world.guarded, to: world.receiver, raw });
+    const sent = [await send(LEAST), await send(LEAST)].map(({ id }) => id);
+    const list = words`events list --tenant ${world.bank.tenant.tenant.name}`;
+    const transfers = [...list, '--type', 'transfer.completed'];
+    const [last, first] = await rows(...transfers);
+    assert.deepEqual([first?.resource_id, last?.resource_id], sent);
+    const all = await rows(...list);
+    assert.deepEqual(all[0], last);
+    assert.deepEqual(
+      ids(all),
+      ids(all.toSorted((a, b) => Number(b.sequence) - Number(a.sequence))),
+    );
+    const { stderr } = await ops(...transfers, '--limit', '1');
+    assert.match(stderr, new RegExp(`add --cursor ${text(last?.sequence)}\n`));
+    const cursor = ['--cursor', text(last?.sequence)];
+    assert.deepEqual(ids(await rows(...transfers, ...cursor)), [first?.id]);
+    const until = text(first?.created_at);
+    assert.deepEqual(await rows(...transfers, '--until', until), []);
+    assert.deepEqual(ids(await rows(...transfers, '--since', until)), [last?.id, first?.id]);
+    await fails(2, /--type: must be one of/, ...list, '--type', 'transfer.done');
+  });
+
   it('shows all problems of a file, also as CSV', async () => {
     const world = await BatchWorld.open(test);
     const payer = await world.account({ funds: { COPM: 200n * LEAST } });

@@ -2,10 +2,10 @@ import { searchMovements } from '../../accounts/movement-search.js';
 import type { Movement } from '../../accounts/movements.js';
 import { toRfc3339 } from '../../core/instant.js';
 import { query } from '../command.js';
-import { option, tenantOfAlias, wholeNumber } from '../inputs.js';
+import { tenantOfAlias } from '../inputs.js';
 import { named } from '../lookups.js';
 import type { Fields } from '../output.js';
-import { amountHint, boundsOf, pageInput } from '../pages.js';
+import { amountHint, boundsOf, numberCursor, pageInput } from '../pages.js';
 
 export const movementsCommand = query({
   summary: 'movements of an account, newest first, each with the total after it',
@@ -17,10 +17,7 @@ export const movementsCommand = query({
     account: named.account,
     tenant: tenantOfAlias,
     ...pageInput,
-    cursor: option(
-      '<number> only what came before the movement with this number, the last of a list',
-      wholeNumber(1, 999_999_999).optional(),
-    ),
+    cursor: numberCursor('movement with this number'),
   },
   run: async ({ database: { reader }, output }, { account: { id }, limit: most, ...page }) => {
     const { amounts = null, ...times } = boundsOf(page);

@@ -7,15 +7,28 @@ import { counted } from '../../core/collections.js';
 import { integer, nullable, string, time } from '../../db/columns.js';
 import { outbox } from '../../db/entities/outbox.js';
 import type { Tenant } from '../../db/entities/parties.js';
+import { EVENT_TYPES } from '../../db/entities/events.js';
 import { transact } from '../../db/reader.js';
+import { readEvents } from '../../events/log.js';
 import { MIN_RETENTION_DAYS, readRetention, setRetention } from '../../events/retention.js';
 import { WORKFLOW_RESOURCES } from '../../processes/workflow-resources.js';
 import { Outbox, type OutboxFilter } from '../../temporal/outbox.js';
 import { rebuildOutbox } from '../../temporal/rebuild-outbox.js';
 import { type AuthorisedOps, group, managerCommand, type Ops, query } from '../command.js';
 import { UsageError } from '../failures.js';
-import { flag, limit, optionalTenant, onlyTenant, optional, optionalText } from '../inputs.js';
-import { rowFields } from '../output.js';
+import {
+  flag,
+  limit,
+  oneOf,
+  option,
+  optionalTenant,
+  onlyTenant,
+  optional,
+  optionalText,
+  tenant,
+} from '../inputs.js';
+import { type Fields, rowFields } from '../output.js';
+import { boundsOf, numberCursor, timeInput } from '../pages.js';
 
 const OUTBOX = `
 An entry notifies a workflow of a decision. It is written with the decision and removed when Temporal has received it,
@@ -185,7 +198,41 @@ async function showRetention({ database, output }: Ops): Promise<void> {
   output.one({ kept_days: days, kept: days === null ? 'forever' : `${days} days` });
 }
 
+const eventLine = z.object({
+  sequence: z.int(),
+  created_at: z.string(),
+  type: z.string(),
+  data: z.object({ object: z.object({ id: z.string() }) }),
+  id: z.string(),
+});
+
+function eventFields(body: string): Fields {
+  const { data, id, ...fields } = eventLine.parse(JSON.parse(body));
+  return { ...fields, sequence: String(fields.sequence), resource_id: data.object.id, id };
+}
+
 export const eventCommands = {
+  list: query({
+    summary: "a tenant's events, newest first",
+    examples: [
+      'events list --tenant acme --since 1h',
+      'events list --tenant acme --type payout.failed --json',
+    ],
+    input: {
+      tenant,
+      type: option('<type> only this, such as payout.failed', oneOf(EVENT_TYPES).optional()),
+      ...timeInput,
+      cursor: numberCursor('event with this sequence'),
+      limit,
+    },
+    run: async ({ database: { reader }, output }, { tenant: { id }, limit: most, ...page }) => {
+      const { from, to } = boundsOf(page);
+      const before = page.cursor === undefined ? null : BigInt(page.cursor);
+      const filter = { type: page.type, from, to };
+      const { bodies } = await readEvents(reader, id, filter, 'desc', before, most + 1);
+      output.newest(bodies.map(eventFields), most, 'No results.', { position: 'sequence' });
+    },
+  }),
   retention: group('how long the log keeps events', {
     show: query({
       summary: 'how long events are kept',
