@@ -1,10 +1,10 @@
 import { type AmountRange, ASSETS, disjunction, formatAmount } from '../core/amount.js';
 import type { Uuid } from '../core/ids.js';
-import { instant, type Instant } from '../core/instant.js';
+import { instant, type Instant, toRfc3339 } from '../core/instant.js';
 import type { Reader } from '../db/database.js';
 import type { Where } from '../db/statements.js';
 import type { Table } from '../db/table.js';
-import { OpsError } from './failures.js';
+import { OpsError, UsageError } from './failures.js';
 import { amounts, id, limit, option, wholeNumber } from './inputs.js';
 import { named } from './lookups.js';
 import { time, untilTime } from './times.js';
@@ -52,16 +52,26 @@ export function amountHint(ranges: readonly AmountRange[] | undefined): string |
   return `${raw} was read as ${read}; for ${shown} write ${shown}`;
 }
 
-/** Returns the bounds of a list. `to` is inclusive. */
-export function boundsOf({
-  since: from,
-  until,
-  amount: amounts,
-}: {
+interface TimeRange {
   readonly since?: Instant | undefined;
   readonly until?: Instant | undefined;
-  readonly amount?: readonly AmountRange[] | undefined;
-}) {
+}
+
+/** Throws UsageError if the range ends before it begins. */
+export function assertRange({ since, until }: TimeRange): void {
+  if (since !== undefined && until !== undefined && since > until)
+    throw new UsageError(
+      `--since ${toRfc3339(since)} is after --until ${toRfc3339(until)}: give a range that begins before it ends`,
+    );
+}
+
+/** Returns the bounds of a list. `to` is inclusive. Throws UsageError. */
+export function boundsOf({
+  amount: amounts,
+  ...range
+}: TimeRange & { readonly amount?: readonly AmountRange[] | undefined }) {
+  assertRange(range);
+  const { since: from, until } = range;
   return { from, to: until && instant(until - 1), amounts };
 }
 

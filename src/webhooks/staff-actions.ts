@@ -111,7 +111,7 @@ export async function recoverByStaff(
 
 /**
  * Sends an event again to each enabled endpoint that is subscribed to its type and has come to it.
- * Throws not_found, authority_insufficient, and invalid_state if it is sent to no endpoint.
+ * Returns their number, or null for a repeated action. Throws not_found, authority_insufficient, and invalid_state if it is sent to no endpoint.
  */
 export function redeliverByStaff(
   { database, clock }: DatabaseDeps,
@@ -119,18 +119,20 @@ export function redeliverByStaff(
   by: StaffIdentity,
   details: AuditDetails = {},
   actionId = newId(),
-): Promise<void> {
+): Promise<number | null> {
   const action = 'webhook.redeliver';
   return transact(database, async (transaction) => {
     const event = assertFound(await transaction.find(events, { id: eventId }));
     const { tenantId } = event;
     // The lock on the tenant's row keeps a repeated action waiting.
     await transaction.find(tenants, { id: tenantId }, { forUpdate: true });
-    if (!(await isNewAction(transaction, action, by, actionId))) return;
+    if (!(await isNewAction(transaction, action, by, actionId))) return null;
     const now = clock();
-    if ((await queueEvent(transaction, event, now)) === 0) throw new ApiError(NO_ENDPOINT);
+    const count = await queueEvent(transaction, event, now);
+    if (count === 0) throw new ApiError(NO_ENDPOINT);
     const entry = { tenantId, action, subjectType: 'event', subjectId: eventId, details } as const;
     await recordAction(transaction, by, now, entry, actionId);
+    return count;
   });
 }
 

@@ -443,6 +443,25 @@ describe('a list or a search of the command line', () => {
     await fails(2, /--type: must be one of/, ...list, '--type', 'transfer.done');
   });
 
+  it('of a range that ends before it begins is refused, as is a recovery beyond its limit; a redelivery names the number of endpoints', async () => {
+    for (const list of [
+      words`events list --tenant ${tenant}`,
+      ['transfers', 'list'],
+      ['audit-log'],
+    ])
+      await fails(2, /is after --until/, ...list, ...words`--since 1h --until 2h`);
+    const world = await openGuarded(api);
+    await world.bank.sent({ from: world.guarded, to: world.receiver, raw: LEAST });
+    const of = ['--tenant', world.bank.tenant.tenant.name];
+    const [event] = await rows('events', 'list', ...of, '--type', 'transfer.completed');
+    const endpoint = text((await register(world.bank, ['transfer.completed'])).id);
+    const tooLong = ['webhooks', 'recover', endpoint, '--since', '31d'];
+    await people.signIn(`lea ${randomUUID()}`);
+    await fails(2, /--since \S+ is not within the last 30 days/, ...tooLong);
+    const again = await one('webhooks', 'redeliver', text(event?.id));
+    assert.deepEqual([again.queued, again.endpoints], [true, 1]);
+  });
+
   it('shows all problems of a file, also as CSV', async () => {
     const world = await BatchWorld.open(test);
     const payer = await world.account({ funds: { COPM: 200n * LEAST } });

@@ -27,7 +27,7 @@ import { PROGRAM } from '../help.js';
 import { auditAction, flag, limit, onlyTenant, option, optional, reason } from '../inputs.js';
 import { named } from '../lookups.js';
 import { type Fields, rowFields } from '../output.js';
-import { cursor, positionOf } from '../pages.js';
+import { assertRange, cursor, positionOf } from '../pages.js';
 import { similarTo } from '../similar.js';
 import { time, untilTime } from '../times.js';
 
@@ -88,6 +88,7 @@ chain is broken. Keep its output elsewhere, because a person who can rewrite the
     const tenantId = tenant?.id;
     if (isVerification) return verify(ops, tenantId);
     const { cursor: beforeId, ...filter } = more;
+    assertRange(filter);
     const where = { tenantId, subjectId, beforeId, ...filter };
     const entries = await listAuditRows(database.reader, where, most + 1);
     if (entries.length === 0) {

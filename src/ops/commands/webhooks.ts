@@ -17,9 +17,11 @@ import {
   resumeEndpoint,
   retryNow,
 } from '../../webhooks/staff-actions.js';
+import { RECOVERABLE_MS } from '../../webhooks/rules.js';
 import { webhookWorkflowId } from '../../temporal/contracts.js';
 import { readDeliveries } from '../../webhooks/endpoints.js';
 import { command, type CommandDefinition, type Ops, query } from '../command.js';
+import { UsageError } from '../failures.js';
 import { PROGRAM } from '../help.js';
 import { deliveryFields } from '../history.js';
 import { named } from '../lookups.js';
@@ -150,6 +152,9 @@ export const webhookCommands = {
     input: { endpoint: named.endpoint, since: option('<time> at most 30 days ago', time) },
     needs: 'webhook.recover',
     run: async (ops, { endpoint: { id }, since }) => {
+      const age = ops.clock() - since;
+      if (age < 0 || age > RECOVERABLE_MS)
+        throw new UsageError(`--since ${toRfc3339(since)} is not within the last 30 days`);
       const range = await recoverByStaff(ops, id, since, ops.by());
       await show(ops, id);
       if (range === null) ops.output.say('Nothing has happened since then.');
@@ -161,8 +166,9 @@ export const webhookCommands = {
     input: { event: named.event, reason: optionalReason },
     needs: 'webhook.redeliver',
     run: async (ops, { event: { id, type, sequence }, reason: why }) => {
-      await redeliverByStaff(ops, id, ops.by(), why === undefined ? {} : { reason: why });
-      ops.output.one({ event: id, type, sequence: sequence.toString(), queued: true });
+      const details = why === undefined ? {} : { reason: why };
+      const endpoints = await redeliverByStaff(ops, id, ops.by(), details);
+      ops.output.one({ event: id, type, sequence: sequence.toString(), queued: true, endpoints });
     },
   }),
   'pause <endpoint>': endpointCommand(

@@ -23,8 +23,8 @@ export const eventKind: ResourceKind<EventRow> = {
         'Sends it again, with the same id, to each enabled endpoint that is subscribed to its type. An endpoint that has not come to it yet is left out. One that is still retrying it may get it twice, with the same id.',
       done: 'It is being sent again. The outcome so far is below; reload the page for the latest.',
       isOffered: ({ type }) => isSubscribable(type),
-      run: (deps, { id }, { by, reason, actionId }) =>
-        redeliverByStaff(deps, id, by, { reason }, actionId),
+      run: async (deps, { id }, { by, reason, actionId }) =>
+        void (await redeliverByStaff(deps, id, by, { reason }, actionId)),
     },
   ],
   find: ({ database: { reader } }, id) => reader.find(events, { id }),
