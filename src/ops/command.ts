@@ -18,6 +18,7 @@ import { TIME_FORMS } from './times.js';
 import { linesWithEscapes, Output } from './output.js';
 import {
   type AuthorisationDeps,
+  type Authorised,
   assertStillAuthorised,
   authorise,
   declareNeeds,
@@ -36,9 +37,14 @@ export interface Ops extends OpsDeps, AuthorisationDeps {
 }
 
 export interface AuthorisedOps extends Ops {
-  /** Returns the member of the staff who has the right that the command needs. */
-  readonly by: () => StaffIdentity;
-  /** Returns the same member, or the database's administrator (`isAdministrator`). */
+  /**
+   * Returns the member of the staff who has the right that the command needs. The first call asks
+   * for a code if two people must act, so commands ask their question before it.
+   */
+  readonly by: () => Promise<StaffIdentity>;
+  /** Returns the same member before any code, to refuse early. */
+  readonly user: () => StaffIdentity;
+  /** Returns the member, or the database's administrator (`isAdministrator`), if no code is needed. */
   readonly actor: () => Actor;
   /** True if the database's administrator acts, because no person may manage the staff yet. */
   readonly isAdministrator: boolean;
@@ -178,8 +184,8 @@ async function runAuthorised<S extends z.ZodRawShape>(
   ops: Ops,
 ): Promise<void> {
   const { needs } = spec;
-  const run = (deps: Ops, identity: StaffIdentity | null, actor: Actor | null): Promise<void> =>
-    runWithResources(spec.run, authorisedOps(deps, identity, actor), input, invocation);
+  const run = (deps: Ops, user: Authorised | null, actor: Actor | null): Promise<void> =>
+    runWithResources(spec.run, authorisedOps(deps, user, actor), input, invocation);
   const need = typeof needs === 'string' ? needs : await needs.for(input, ops.database.reader);
   if (need === null || need === 'own proof') return run(ops, null, null);
   const first =
@@ -189,16 +195,13 @@ async function runAuthorised<S extends z.ZodRawShape>(
     ops.output.actsAs(actor.name);
     return run({ ...ops, ...deps }, null, actor).finally(() => deps.database.close());
   }
-  const identity = await authorise(ops, need, invocation);
+  const user = await authorise(ops, need, invocation);
+  const { identity } = user;
   ops.output.actsAs(identity.name, () => assertStillAuthorised(ops, need, identity));
-  return run(ops, identity, identity);
+  return run(ops, user, needsCode(need) ? null : identity);
 }
 
-function authorisedOps(
-  ops: Ops,
-  identity: StaffIdentity | null,
-  actor: Actor | null,
-): AuthorisedOps {
+function authorisedOps(ops: Ops, user: Authorised | null, actor: Actor | null): AuthorisedOps {
   const required = <T>(value: T | null): T => {
     if (value === null)
       throw new Error(
@@ -206,8 +209,14 @@ function authorisedOps(
       );
     return value;
   };
-  const isAdministrator = identity === null && actor !== null;
-  return { ...ops, by: () => required(identity), actor: () => required(actor), isAdministrator };
+  let proven: Promise<StaffIdentity> | undefined;
+  return {
+    ...ops,
+    by: () => (proven ??= required(user).prove()),
+    user: () => required(user).identity,
+    actor: () => required(actor),
+    isAdministrator: user === null && actor !== null,
+  };
 }
 
 const CODE_OPTION = [

@@ -134,6 +134,14 @@ describe('the questions of the command line', () => {
     assert.deepEqual(await rows('policies', 'list', ...ANA), []);
   });
 
+  it('a "no" neither asks for a code nor does anything', async () => {
+    const begin = ['restore', 'begin', '--nothing-lost', '--reason', 'moved'];
+    const refused = await atTerminal(begin, 'n\r');
+    assert.match(refused.stdout, /Close the ledger.*nothing was done/s);
+    assert.doesNotMatch(refused.stdout, /authenticator/);
+    assert.equal(refused.code, 1);
+  });
+
   it('a policy keeps what is not named when it is set again', async () => {
     const set = (...change: readonly string[]) =>
       one('policies', 'set', ...ANA, '--asset', 'DUSD', ...change, '--yes');

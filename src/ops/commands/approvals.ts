@@ -171,7 +171,7 @@ async function perform<Row extends Transfer | Payout>(
   const repeated = await readPerformed(kind, ops, row, action);
   if (repeated !== undefined) return repeated;
   const service = new Approvals(kind.approval, { ...ops, notifier: NO_NOTIFIER });
-  const result = await service.performByStaff(row, action, ops.by(), reason);
+  const result = await service.performByStaff(row, action, await ops.by(), reason);
   const { outcome } = result;
   if (!outcome.done && outcome.refusal.code === 'invalid_state') {
     // Performed at the same time, for example by a command whose result is unknown.

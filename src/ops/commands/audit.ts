@@ -230,7 +230,7 @@ export const findingCommands = {
     input: { id: named.finding, reason: reason() },
     run: async (ops, { id: { id }, reason }) => {
       const now = ops.clock();
-      const acknowledged = { acknowledgedAt: now, acknowledgedBy: ops.by().name };
+      const acknowledged = { acknowledgedAt: now, acknowledgedBy: ops.actor().name };
       const found = await transact(ops.database, async (transaction) => {
         const finding = await transaction.find(auditFindings, { id }, { forUpdate: true });
         if (finding === undefined || finding.acknowledgedAt !== null) return finding;

@@ -107,7 +107,7 @@ function controlCommand(
     },
     run: async (ops, { batch, reason }) => {
       if (more.question !== undefined) await ops.output.confirm(more.question(batch), more.follows);
-      const request = { batchId: batch.id, action, by: ops.by(), reason, actionId: newId() };
+      const request = { batchId: batch.id, action, by: await ops.by(), reason, actionId: newId() };
       const result = await performBatchAction(ops, request);
       if ('refusal' in result) throw new ApiError(result.refusal);
       await show(ops, result.batch);

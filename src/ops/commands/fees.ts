@@ -86,7 +86,7 @@ async function propose(ops: AuthorisedOps, given: Input, tenantName: string): Pr
   const plan = await planRefund(ops.database.reader, request);
   if (countOf(plan.moves) > 0) {
     await ops.output.confirm(`Propose to ${described(plan.moves)}`);
-    await proposeRefund(ops, request, plan, ops.by(), stepsOf(ops, 'Proposing'));
+    await proposeRefund(ops, request, plan, await ops.by(), stepsOf(ops, 'Proposing'));
   }
   const total: Amount = { raw: plan.totalRaw, asset };
   const left = { refunded_before: plan.refundedBefore, closed_accounts: plan.closed };
@@ -105,7 +105,7 @@ async function post(
   if (countOf(moves) > 0) {
     await ops.output.confirm(capitalised(described(moves)));
     const refund = { tenantId, reference };
-    await approveRefund(ops, refund, moves, ops.by(), stepsOf(ops, 'Posting'));
+    await approveRefund(ops, refund, moves, await ops.by(), stepsOf(ops, 'Posting'));
   }
   ops.output.one({ reference, posted: moves.toPayers.length });
   if (countOf(moves) === 0)

@@ -67,7 +67,7 @@ function decisionCommand(
         const account = `the account of ${names.account(accountId)} of ${names.tenant(tenantId)}`;
         await ops.output.confirm(`${question(adjustment, account)}, proposed by ${proposedBy}`);
       }
-      const decided = await decide(ops, adjustment, ops.by());
+      const decided = await decide(ops, adjustment, await ops.by());
       ops.output.one(adjustmentFields(decided.resource));
       if (decided.replayed)
         ops.output.say(`${replayed} by ${decided.resource.decidedBy ?? 'nobody'}.`);
@@ -87,7 +87,7 @@ export const payInCommands = {
       const amount = { raw: input.amount(input.asset), asset: input.asset };
       await ops.output.confirm(`Put ${formatAmount(amount)} into the account of ${account.name}`);
       const { id: accountId, tenantId } = account;
-      const payIn = { tenantId, accountId, amount, reference, description, by: ops.by() };
+      const payIn = { tenantId, accountId, amount, reference, description, by: await ops.by() };
       const { resource, replayed } = await recordPayIn(ops, payIn);
       ops.output.one({
         ...rowFields(payIns, resource, 'id reference accountId'),
@@ -117,7 +117,7 @@ export const adjustmentCommands = {
         accountId: account.id,
         reference,
         reason,
-        by: ops.by(),
+        by: await ops.by(),
         direction: input['in|out'],
         amount: { raw: input.amount(input.asset), asset: input.asset },
       });

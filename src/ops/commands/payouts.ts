@@ -279,10 +279,9 @@ PAYOUT_RAIL_KEYS as the worker has them. If a rail cannot void, its last order m
         throw new UsageError('--reason is required');
     },
     run: async (ops, { id: payout, outcome, reason, approve }) => {
-      const by = ops.by();
       const seen = await readSeen(ops.database.reader, payout);
       if (outcome !== undefined) {
-        const proposal = { outcome, reason: reason ?? '', by };
+        const proposal = { outcome, reason: reason ?? '', by: await ops.by() };
         await show(ops, await proposeResolution(ops.writer, seen, proposal));
         return ops.output.say(
           `A second person applies it: ${PROGRAM} payouts resolve ${payout.id} --approve`,
@@ -301,6 +300,7 @@ PAYOUT_RAIL_KEYS as the worker has them. If a rail cannot void, its last order m
         );
       const quietMs = (rail: string): number =>
         ops.config.PAYOUT_RAIL_QUIET_S.get(rail) ?? DEFAULT_QUIET_MS;
+      const by = await ops.by();
       const settled = approve
         ? approveResolution({ calls: railCallsOf(ops), quietMs }, seen, by)
         : rejectResolution(ops.writer, seen, by);

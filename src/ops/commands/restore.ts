@@ -79,7 +79,7 @@ const finishCommand = command({
   needs: 'restore.finish',
   run: async (ops, { leaveOut, acceptFindings }) => {
     const { reader } = ops.database;
-    const restore = await restoreToFinish(reader, ops.by());
+    const restore = await restoreToFinish(reader, ops.user());
     const leftOut = new Set(leaveOut?.split(',') ?? []);
     const work = { ...ops, calls: railCallsOf(ops, leftOut), leftOut };
     const earlier = await unqueriedRestores(reader, restore);
@@ -87,6 +87,7 @@ const finishCommand = command({
     await assertRails(work, unasked);
     const wasClosed = restore.finishedAt === null;
     if (wasClosed) await openRestored(work, restore, acceptFindings);
+    else await ops.by();
     for (const one of earlier) await ask(work, one, followUp);
     // The rails were asked already, by `openRestored` or in an earlier run.
     if (wasClosed || restore.railsQueriedAt !== null) await followUp(work, restore);
@@ -131,7 +132,7 @@ async function openRestored(work: FinishDeps, restore: Restore, accepted: number
     `Ask ${rails}, reconcile the restored database, and open the ledger. Check that every rail is among them: a rail first used in the lost time is unknown here`,
   );
   const progress = out.progress.bind(out);
-  await skipLostNumbers(work, restore, by(), progress);
+  await skipLostNumbers(work, restore, await by(), progress);
   await runStep(work, restore, 'workflowsRebuiltAt', async () => {
     await rebuildOutbox(work, WORKFLOW_RESOURCES, (done, total) =>
       progress('Looking for what waits', done, total),
@@ -150,7 +151,7 @@ async function openRestored(work: FinishDeps, restore: Restore, accepted: number
   // If the rails were asked in an earlier run, none is left out.
   const unasked = restore.railsQueriedAt === null ? [...leftOut] : [];
   const recorded = { contradictions, accepted_findings: accepted };
-  await openLedger(work, restore, by(), unasked, recorded);
+  await openLedger(work, restore, await by(), unasked, recorded);
 }
 
 /** Applies the reports of the rails to their payouts, once the ledger is open. */
@@ -230,7 +231,7 @@ export const restoreCommands = {
           ? null
           : { restoredTo: to, until: until ?? ops.clock(), skip: skip ?? null };
       await ops.output.confirm('Close the ledger: nothing is posted until the restore is finished');
-      ops.output.one(restoreFields(await beginRestore(ops, lost, reason, ops.by())));
+      ops.output.one(restoreFields(await beginRestore(ops, lost, reason, await ops.by())));
       ops.output.say(
         `The ledger is closed. A second person finishes it: ${PROGRAM} restore finish --as NAME`,
       );

@@ -47,7 +47,7 @@ function controlCommand(
     needs: `schedule.${action}`,
     run: async (ops, { schedule, reason }) => {
       if (question !== undefined) await ops.output.confirm(...question);
-      await show(ops, await actAsStaff(ops, schedule.id, action, ops.by(), reason));
+      await show(ops, await actAsStaff(ops, schedule.id, action, await ops.by(), reason));
     },
   });
 }

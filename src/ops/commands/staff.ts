@@ -151,7 +151,7 @@ The program has the key in OPS_KEY and uses no --as. A service never counts as a
           `Release ${person.name} from their account at the identity provider`,
           'their sessions end now, and their next sign-in needs a code',
         );
-      const changed = await unlinkSubject(ops, person, ops.by());
+      const changed = await unlinkSubject(ops, person, await ops.by());
       ops.output.one(staffFields(person));
       if (!changed)
         ops.output.say('Nothing was changed: they had no account at the identity provider.');
@@ -190,14 +190,14 @@ sessions of the person end, and so does a lock-out by wrong codes.`,
       const { database, output, by } = ops;
       const deps = { ...ops, encryptionKeys: ops.encryptionKeys() };
       if (withdraw) {
-        const withdrawn = await withdrawFactorReset(deps, person, by());
+        const withdrawn = await withdrawFactorReset(deps, person, await by());
         output.one({ name: person.name, withdrawn });
       } else if (approve) {
-        const factor = await approveFactorReset(deps, person, by());
+        const factor = await approveFactorReset(deps, person, await by());
         const changed = await database.reader.find(staff, { id: person.id });
         showWithFactor(output, changed ?? person, factor);
       } else {
-        const reset = await proposeFactorReset(deps, person, reason ?? '', by());
+        const reset = await proposeFactorReset(deps, person, reason ?? '', await by());
         const { status, reason: why, createdAt } = reset;
         output.one({ name: person.name, status, reason: why, proposed_at: toRfc3339(createdAt) });
         output.say(
@@ -230,7 +230,7 @@ sessions of the person end, and so does a lock-out by wrong codes.`,
       const id = parseUuid(given);
       const lookup = named.staff.parse(given);
       const which = id === null ? { staffId: (await lookup.find(ops.database.reader)).id } : { id };
-      const ended = await revokeSessions(ops, which, ops.by());
+      const ended = await revokeSessions(ops, which, await ops.by());
       ops.output.one({ ended_sessions: ended });
       if (ended === 0) ops.output.say('Nothing was changed: no such session is open.');
     },

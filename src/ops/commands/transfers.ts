@@ -145,7 +145,7 @@ export const transferCommands = {
       const result = await transfers.proposeRefund(original, {
         amount: amount === undefined ? null : { raw: amount(asset), asset },
         reason,
-        by: ops.by(),
+        by: await ops.by(),
       });
       const refund = doneBy(result, `audit-log --subject ${id}`);
       await TRANSFERS.show(ops, refund);

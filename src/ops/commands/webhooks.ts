@@ -84,7 +84,7 @@ function endpointCommand(
       const isChanged = await operation(
         ops,
         id,
-        ops.by(),
+        await ops.by(),
         why === undefined ? {} : { reason: why },
       );
       const { pausedAt } = await show(ops, id);
@@ -155,7 +155,7 @@ export const webhookCommands = {
       const age = ops.clock() - since;
       if (age < 0 || age > RECOVERABLE_MS)
         throw new UsageError(`--since ${toRfc3339(since)} is not within the last 30 days`);
-      const range = await recoverByStaff(ops, id, since, ops.by());
+      const range = await recoverByStaff(ops, id, since, await ops.by());
       await show(ops, id);
       if (range === null) ops.output.say('Nothing has happened since then.');
     },
@@ -167,7 +167,7 @@ export const webhookCommands = {
     needs: 'webhook.redeliver',
     run: async (ops, { event: { id, type, sequence }, reason: why }) => {
       const details = why === undefined ? {} : { reason: why };
-      const endpoints = await redeliverByStaff(ops, id, ops.by(), details);
+      const endpoints = await redeliverByStaff(ops, id, await ops.by(), details);
       ops.output.one({ event: id, type, sequence: sequence.toString(), queued: true, endpoints });
     },
   }),

@@ -137,15 +137,22 @@ async function notSignedInMessage(database: Database, as: string | undefined): P
     : `sign in first: ${PROGRAM} login NAME`;
 }
 
+/** A user who has the right. */
+export interface Authorised {
+  readonly identity: StaffIdentity;
+  /** Returns the same identity. For actions of two people, asks for a code and uses it up first. */
+  readonly prove: () => Promise<StaffIdentity>;
+}
+
 /**
- * Returns the actor if they have the right, and for actions of two people a code. Otherwise records
- * the refusal and throws OpsError with the next step.
+ * Returns the actor if they have the right. Otherwise, as if `prove` fails, records the refusal and
+ * throws OpsError with the next step.
  */
 export async function authorise(
   deps: AuthorisationDeps,
   need: Need,
   request: CommandRequest,
-): Promise<StaffIdentity> {
+): Promise<Authorised> {
   const right = rightOf(need);
   const record = ({ channel, name }: Actor, refused: string): Promise<void> =>
     transact(deps.database, (transaction) =>
@@ -156,12 +163,14 @@ export async function authorise(
       await record({ channel: 'ops', name: failure.person }, 'the session is over');
     throw failure;
   });
-  if (needsCode(need) && identity.kind === 'person')
-    return verifyCode(deps, identity, need, request);
   const refused = rightRefusal(identity, right, { requiresPerson: needsCode(need) });
-  if (refused === null) return identity;
-  await record(identity, refused.message);
-  throw errorWithAdvice(refused, identity, right);
+  if (refused !== null) {
+    await record(identity, refused.message);
+    throw errorWithAdvice(refused, identity, right);
+  }
+  const prove = (): Promise<StaffIdentity> =>
+    needsCode(need) ? verifyCode(deps, identity, need, request) : Promise.resolve(identity);
+  return { identity, prove };
 }
 
 /** Throws OpsError if the session has ended, or the right was removed, since authorisation. */
@@ -184,16 +193,14 @@ async function verifyCode(
   request: CommandRequest,
 ) {
   const { database, clock } = deps;
-  const right = rightOf(need);
   const encryptionKeys = deps.encryptionKeys();
-  const mayIfProven = rightRefusal(identity, right, { requiresPerson: true }) === null;
-  const code = mayIfProven ? await deps.code(identity.name) : null;
+  const code = await deps.code(identity.name);
   const result = await verifyPerson(
     { database, clock, encryptionKeys },
     {
       name: identity.name,
       code,
-      right,
+      right: rightOf(need),
       twoPeople: true,
       receivedAt: clock(),
       channel: 'ops',
@@ -201,8 +208,7 @@ async function verifyCode(
       refusalEntry: refusal(need, request),
     },
   );
-  if ('refusal' in result)
-    throw errorWithAdvice(result.refusal, identity, mayIfProven ? null : right);
+  if ('refusal' in result) throw errorWithAdvice(result.refusal, identity, null);
   if (result.identity.id !== identity.id)
     throw new Error('the code belongs to another person than the session');
   return result.identity;
