@@ -59,11 +59,13 @@ async function formatSource(text: string): Promise<string> {
 
 /**
  * Amounts become bigint, files Blob. An operation's types do not include errors: what it throws is
- * one union.
+ * one union. Values that the document leaves open are unions of those of today.
  */
 async function typesOf(document: Document): Promise<string> {
   const known = JSON.parse(
-    JSON.stringify(document, (key, value: unknown) => (DROPPED.test(key) ? undefined : value)),
+    JSON.stringify(document, (key, value: unknown) =>
+      DROPPED.test(key) ? undefined : value,
+    ).replaceAll('"x-extensible-enum"', '"enum"'),
   ) as never;
   const nodes = await openapiTS(known, {
     rootTypes: true,

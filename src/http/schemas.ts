@@ -1,6 +1,5 @@
 import { type Amount, ASSET_UNITS, ASSETS, MAX_RAW } from '../core/amount.js';
 import { isCountry, MAX_DESCRIPTION, parsedTextSchema } from '../core/checked-text.js';
-import { ERROR_CODES } from '../core/error-table.js';
 import { parseUuid, type Uuid } from '../core/ids.js';
 import { type Instant, parseRfc3339 } from '../core/instant.js';
 import {
@@ -318,18 +317,7 @@ export function pageSchema<S extends z.ZodType>(
     : exampledAs(page, { items: [example], next_cursor: EXAMPLE.cursor });
 }
 
-/** (docs/contract.md, Error object) */
-export function errorSchema(name: string, codes: readonly string[]): z.ZodType {
-  const error = z.object({
-    code: z.enum(codes as [string, ...string[]]).describe('Stable, for machines.'),
-    message: z.string().describe('For people.'),
-    doc_url: z.string().openapi({ format: 'uri', description: 'The page that explains the code.' }),
-    details: z
-      .record(z.string(), z.unknown())
-      .optional()
-      .describe('Data about the rule, if there is any.'),
-  });
-  return z.object({ error: error.describe('Why the request failed.') }).openapi(name);
+/** Text with the values of today. Later processes may return others, which clients must be able to read. */
+export function openEnum(values: readonly (string | null)[]): z.ZodType<string> {
+  return z.string().openapi({ 'x-extensible-enum': [...values] });
 }
-
-export const ErrorSchema = errorSchema('Error', ERROR_CODES);

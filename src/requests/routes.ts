@@ -6,7 +6,7 @@ import { ERROR_CODES } from '../core/error-table.js';
 import { toRfc3339 } from '../core/instant.js';
 import { EXAMPLE, z } from '../http/zod.js';
 import { defineResource, fieldsOf } from '../http/resource.js';
-import { instantSchema, uuidSchema } from '../http/schemas.js';
+import { instantSchema, openEnum, uuidSchema } from '../http/schemas.js';
 
 const field = fieldsOf<RequestResult>();
 
@@ -22,7 +22,7 @@ const requestResource = defineResource('Request', 'The outcome of a request.', {
   status: field('The status it was answered with.', z.int(), 201, ({ status }) => status),
   code: field(
     'The code of the error; null if the answer was not an error.',
-    z.enum(ERROR_CODES as [string, ...string[]]).nullable(),
+    openEnum([...ERROR_CODES, null]).nullable(),
     null,
     ({ code }) => code,
   ),

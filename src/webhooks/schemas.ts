@@ -7,6 +7,7 @@ import { defineResource, fieldsOf } from '../http/resource.js';
 import {
   instantField,
   instantSchema,
+  openEnum,
   optional,
   PAGE_QUERY,
   pageSchema,
@@ -83,7 +84,7 @@ export const endpointResource = defineResource(
     ),
     events: field(
       'The types of events it receives.',
-      z.array(z.enum(SUBSCRIBABLE_TYPES)),
+      z.array(openEnum(SUBSCRIBABLE_TYPES)),
       ['transfer.completed', 'payout.completed'],
       ({ types }) => SUBSCRIBABLE_TYPES.filter((type) => types.includes(type)),
     ),

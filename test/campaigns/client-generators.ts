@@ -24,9 +24,35 @@ interface Generators {
 const IMPORT_ALL = `import pkgutil, importlib, money
 for module in pkgutil.walk_packages(money.__path__, "money."): importlib.import_module(module.name)`;
 
+const NEWER = JSON.stringify({
+  error: { error: { code: 'newer_code', message: 'Newer.', doc_url: 'https://docs.example.com' } },
+});
+/** Reads an error with a code that is newer than the client. */
+const READ_NEWER_IN_PYTHON = `import json
+from money.models import RateLimitedError
+newer = json.load(open("newer.json"))
+assert RateLimitedError.from_dict(newer["error"]).error.code == "newer_code"`;
+const READ_NEWER_IN_GO = `package money
+
+import (
+	"encoding/json"
+	"os"
+	"testing"
+)
+
+func TestReadsNewerCodes(t *testing.T) {
+	text, _ := os.ReadFile("../newer.json")
+	var newer struct{ Error RateLimitedError }
+	if err := json.Unmarshal(text, &newer); err != nil || newer.Error.Error.Code != "newer_code" {
+		t.Fatal(err, newer.Error)
+	}
+}
+`;
+
 /**
  * The generators that the guide names make a client from the document of the API. It has every operation, and is valid code: each
- * Python module can be imported, and the Go compiler accepts the package.
+ * Python module can be imported, and the Go compiler accepts the package. Both read an error code that the document does not
+ * have.
  */
 export async function clientGenerators(): Promise<string> {
   type Finder = { findClientGenerators(): Promise<Generators> };
@@ -37,12 +63,13 @@ export async function clientGenerators(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'generated-clients-'));
   try {
     await writeFile(join(folder, 'openapi.json'), JSON.stringify(openApi));
+    await writeFile(join(folder, 'newer.json'), NEWER);
     await inPython(python, folder, operations);
     await inGo(go, folder, operations);
   } finally {
     await rm(folder, { recursive: true });
   }
-  return `${operations.length} operations: the generators for Python and Go make clients that have each, and compile`;
+  return `${operations.length} operations: the generators for Python and Go make clients that have each, compile, and read newer error codes`;
 }
 
 async function inPython(
@@ -72,7 +99,8 @@ async function inPython(
     names.filter((name) => !modules.includes(name)),
     [],
   );
-  await run(command, ['-c', IMPORT_ALL], { cwd, env });
+  for (const code of [IMPORT_ALL, READ_NEWER_IN_PYTHON])
+    await run(command, ['-c', code], { cwd, env });
 }
 
 async function inGo(
@@ -89,10 +117,12 @@ async function inGo(
     (id) => !new RegExp(`^func \\(c \\*Client\\) ${id}(WithBody)?\\(`, 'im').test(code),
   );
   assert.deepEqual(missing, []);
+  await writeFile(join(cwd, 'newer_test.go'), READ_NEWER_IN_GO);
   for (const step of [
     ['mod', 'init', 'money'],
     ['mod', 'tidy'],
     ['vet', '.'],
+    ['test', '.'],
   ])
     await run('go', step, { cwd, env });
   assert.ok(existsSync(join(cwd, 'go.sum')));

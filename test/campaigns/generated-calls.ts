@@ -8,6 +8,7 @@ import { startTestApi } from '../helpers/api.js';
 import { LEAST, openBank } from '../helpers/bank.js';
 import { outputOf } from '../helpers/child-output.js';
 import type { TestDatabase } from '../helpers/database.js';
+import { ofToday } from '../helpers/described.js';
 import { importScript } from '../helpers/scripts.js';
 import { assertLedgerSound } from '../helpers/world.js';
 
@@ -57,8 +58,11 @@ export async function generatedCalls({ db, calls, paths, seed }: GeneratedCalls)
   try {
     const bank = await openBank(api);
     await writeFile(join(folder, 'schemathesis.toml'), knownValues(await makeTarget(bank)));
+    const { text } = await api.request('GET', '/openapi.json');
+    await writeFile(join(folder, 'openapi.json'), ofToday(text));
     const output = await summaryOf(program, folder, [
-      ...['run', `${api.baseUrl}/openapi.json`, '--header', `Authorization: Bearer ${bank.token}`],
+      ...['run', 'openapi.json', '--url', api.baseUrl],
+      ...['--header', `Authorization: Bearer ${bank.token}`],
       ...[
         '--checks',
         CHECKS.join(','),

@@ -9,8 +9,8 @@ import { type Json, object } from './bank.js';
  * request that it takes.
  */
 export async function describedApi(api: TestApi): Promise<TestApi> {
-  const { json: document, text } = await api.request('GET', '/openapi.json');
-  const described = known.get(text) ?? new DescribedApi(document);
+  const { text } = await api.request('GET', '/openapi.json');
+  const described = known.get(text) ?? new DescribedApi(object(JSON.parse(ofToday(text))));
   known.set(text, described);
   return {
     ...api,
@@ -20,6 +20,11 @@ export async function describedApi(api: TestApi): Promise<TestApi> {
       return answer;
     },
   };
+}
+
+/** Returns the document with only the values of today, where clients must be able to read newer ones. */
+export function ofToday(text: string): string {
+  return text.replaceAll('"x-extensible-enum":', '"enum":');
 }
 
 const DOCUMENT = 'document';

@@ -7,20 +7,33 @@ import {
 } from '../../../src/core/error-table.js';
 import { API_VERSIONS, CURRENT_VERSION } from '../../../src/core/api-version.js';
 import { ErrorWriter } from '../../../src/http/errors.js';
-import {
-  amountField,
-  AmountSchema,
-  assetField,
-  ErrorSchema,
-  errorSchema,
-} from '../../../src/http/schemas.js';
-import type { z } from '../../../src/http/zod.js';
+import { amountField, AmountSchema, assetField, openEnum } from '../../../src/http/schemas.js';
+import { z } from '../../../src/http/zod.js';
+import { detailsOf } from './error-details.js';
+
+/** (docs/contract.md, Error object) */
+function errorSchema(name: string, codes: readonly ErrorCode[]): z.ZodType {
+  const details = codes.flatMap((code) => {
+    const fields = detailsOf(code);
+    return fields === '' ? [] : [`- \`${code}\`: ${fields}`];
+  });
+  const error = z.object({
+    code: openEnum(codes).describe('Stable, for machines.'),
+    message: z.string().describe('For people.'),
+    doc_url: z.string().openapi({ format: 'uri', description: 'The page that explains the code.' }),
+    details: z
+      .record(z.string(), z.unknown())
+      .optional()
+      .describe(['Data about the rule, if there is any.', ...details].join('\n')),
+  });
+  return z.object({ error: error.describe('Why the request failed.') }).openapi(name);
+}
 
 const SHARED = {
   Asset: assetField,
   Amount: AmountSchema,
   AmountInput: amountField,
-  Error: ErrorSchema,
+  Error: errorSchema('Error', ERROR_CODES),
 };
 
 /** Registers what operations share, so that the document describes it once. */

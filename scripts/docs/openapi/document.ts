@@ -5,6 +5,8 @@ export interface Schema {
   readonly type?: string | readonly string[];
   readonly format?: string;
   readonly enum?: readonly unknown[];
+  /** The values of today; later processes may return others. */
+  readonly 'x-extensible-enum'?: readonly unknown[];
   readonly description?: string;
   readonly example?: unknown;
   readonly minimum?: number;

@@ -4,6 +4,7 @@ import {
   type ErrorEntry,
   ERRORS,
 } from '../../../src/core/error-table.js';
+import { detailsOf } from '../openapi/error-details.js';
 import { type Operation, type Permission, PERMISSIONS } from '../../../src/core/permissions.js';
 import type { Route } from '../../../src/http/route.js';
 import type { SiteUrls } from './layout.js';
@@ -29,13 +30,25 @@ For a 4xx, correct the request. A 422 is a business rule and binds the key, so a
 \`quota_exceeded\` leaves the key free. A 503, or any 5xx of a proxy, means that the result is unknown: repeat the same request with the
 same key ([how](${MARKDOWN_DOCS_URL}/idempotency#what-binds-a-key)).
 
+These codes have details, always with all of their fields. \`int64\` is an integer as text of digits.
+
+${detailsTable()}
+
 ${ERROR_CODES.map(errorSection).join('\n\n')}
 `;
 }
 
+function detailsTable(): string {
+  const rows = ERROR_CODES.flatMap((code) => {
+    const fields = detailsOf(code);
+    return fields === '' ? [] : [[`[\`${code}\`](#${code})`, fields]];
+  });
+  return table(['Code', '`details`'], rows);
+}
+
 function errorSection(code: ErrorCode): string {
-  const { status, meaning, remedy, example, reasons = {} }: ErrorEntry = ERRORS[code];
-  const keys = Object.keys(example.details ?? {}).map((key) => `\`${key}\``);
+  const { status, meaning, remedy, reasons = {} }: ErrorEntry = ERRORS[code];
+  const details = detailsOf(code);
   const rows = Object.entries(reasons).map(([reason, what]) => [
     `\`${reason}\``,
     what.replaceAll('_', String.raw`\_`),
@@ -43,7 +56,7 @@ function errorSection(code: ErrorCode): string {
   return [
     `## ${code}`,
     `**${status}** ${meaning} ${remedy}`,
-    ...(keys.length === 0 ? [] : [`Details: ${keys.join(' ')}`]),
+    ...(details === '' ? [] : [`Details: ${details}`]),
     ...(rows.length === 0 ? [] : [table(['Reason', 'Meaning'], rows)]),
   ].join('\n\n');
 }

@@ -2368,7 +2368,23 @@ export interface components {
          * @description The page that explains the code.
          */
         doc_url: string;
-        /** @description Data about the rule, if there is any. */
+        /**
+         * @description Data about the rule, if there is any.
+         *     - `missing_field`: `field` (string), `errors` (list of object of `code`, `field`, `reason`)
+         *     - `invalid_field`: `field` (string), `reason` (string), `errors` (list of object of `code`, `field`, `reason`)
+         *     - `authority_insufficient`: `reason` (string)
+         *     - `not_found`: `field` (string)
+         *     - `invalid_state`: `current` (string), `allowed` (list of string)
+         *     - `capability_cannot_send`: `reason` (string)
+         *     - `below_minimum`: `minimum` (string, int64), `requested` (string, int64), `asset` (string)
+         *     - `above_per_operation_limit`: `maximum` (string, int64), `requested` (string, int64), `asset` (string)
+         *     - `monthly_limit_exceeded`: `used` (string, int64), `limit` (string, int64), `resets_at` (string, date-time)
+         *     - `insufficient_funds`: `available` (string, int64), `requested` (string, int64)
+         *     - `capture_exceeds_amount`: `capturable` (object of `raw`, `asset`)
+         *     - `refund_exceeds_amount`: `refundable` (object of `raw`, `asset`)
+         *     - `last_owner`: `account_id` (string, uuid)
+         *     - `quota_exceeded`: `quota` (string), `used` (string, int64), `limit` (string, int64)
+         */
         details?: {
           [key: string]: unknown;
         };

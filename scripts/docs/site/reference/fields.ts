@@ -86,11 +86,13 @@ function typeOf(schema: Schema, schemas: Schemas): string {
   const orNull = isNullable(schema) ? ' or null' : '';
   const whole = resolveSchema(schema, schemas);
   if (whole.items !== undefined) return `list of ${typeOf(whole.items, schemas)}${orNull}`;
-  const values = whole.enum?.filter((value) => value !== null);
+  const open = whole['x-extensible-enum'];
+  const values = (open ?? whole.enum)?.filter((value) => value !== null);
   const words = values?.map(
     (value) => `\`${typeof value === 'string' ? value : JSON.stringify(value)}\``,
   );
-  return `${words?.join(', ') ?? (simpleType(whole) || 'object')}${orNull}`;
+  const others = open === undefined ? '' : ' or a newer one';
+  return `${words?.join(', ') ?? (simpleType(whole) || 'object')}${others}${orNull}`;
 }
 
 function unionOf({ oneOf, anyOf = [] }: Schema): string[] {
