@@ -58,7 +58,7 @@ export async function recoverEndpoint(
 }
 
 /** Throws invalid_field. */
-export function assertRecoverable(since: Instant, now: Instant): void {
+function assertRecoverable(since: Instant, now: Instant): void {
   if (since > now || since < instant(now - RECOVERABLE_MS))
     throw new ApiError(invalidField('since', 'out_of_range'));
 }

@@ -22,13 +22,7 @@ import {
 import { describeEndpoint, MAX_COUNTED } from './endpoint-text.js';
 import { disableEndpoint, enableEndpoint } from './endpoint-changes.js';
 import { readEndpointState } from './endpoint-state.js';
-import {
-  assertEnabled,
-  assertRecoverable,
-  beginRecovery,
-  queueEvent,
-  type RecoveryRange,
-} from './resend.js';
+import { assertEnabled, beginRecovery, queueEvent, type RecoveryRange } from './resend.js';
 
 /**
  * A staff action on an endpoint, recorded once under `actionId`. Returns whether anything changed.
@@ -91,14 +85,13 @@ export const retryNow: EndpointAction = async (deps, id, by, details, actionId =
   return makeEndpointDue(deps, id, by, details, actionId);
 };
 
-/** Begins a recovery. Also throws invalid_field, invalid_state. Returns null for an empty range. */
+/** Begins a recovery. Also throws invalid_state. Returns null for an empty range. */
 export async function recoverByStaff(
   deps: DatabaseDeps,
   endpointId: Uuid,
   since: Instant,
   by: StaffIdentity,
 ): Promise<RecoveryRange | null> {
-  assertRecoverable(since, deps.clock());
   let range: RecoveryRange | null = null;
   const begin = newAction('webhook.recover', async (transaction, endpoint, now) => {
     assertEnabled(endpoint);

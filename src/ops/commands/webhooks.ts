@@ -95,6 +95,9 @@ function endpointCommand(
   });
 }
 
+/** The most time from resolving `--since 30d` to comparing it. */
+const COMPARED_WITHIN_MS = 60_000;
+
 export const webhookCommands = {
   list: query({
     summary: "a tenant's endpoints, or those of all tenants that are disabled, paused or failing",
@@ -153,7 +156,7 @@ export const webhookCommands = {
     needs: 'webhook.recover',
     run: async (ops, { endpoint: { id }, since }) => {
       const age = ops.clock() - since;
-      if (age < 0 || age > RECOVERABLE_MS)
+      if (age < 0 || age > RECOVERABLE_MS + COMPARED_WITHIN_MS)
         throw new UsageError(`--since ${toRfc3339(since)} is not within the last 30 days`);
       const range = await recoverByStaff(ops, id, since, await ops.by());
       await show(ops, id);
