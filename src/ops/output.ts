@@ -26,19 +26,26 @@ type PlainProperty<Row> = {
 
 type PropertyOf<Word extends string> = Word extends `${infer Property}:${string}` ? Property : Word;
 
-/** Items that people read as lines of text, and programs as objects. */
+/** Objects of JSON that people read as lines of text. */
 export class Described {
   private constructor(
     readonly lines: readonly string[],
-    readonly items: readonly Fields[],
+    readonly json: unknown,
   ) {}
+
+  static one(line: string, fields: Fields): Described {
+    return new Described([line], toJson(fields));
+  }
 
   static each<Item>(
     items: readonly Item[],
     line: (item: Item) => string,
     fields: (item: Item) => Fields,
   ): Described {
-    return new Described(items.map(line), items.map(fields));
+    return new Described(
+      items.map(line),
+      items.map((item) => toJson(fields(item))),
+    );
   }
 }
 
@@ -355,7 +362,7 @@ function csvFields(fields: Fields, isRaw: boolean): Readonly<Record<string, stri
 
 function toJson(fields: Fields): Readonly<Record<string, unknown>> {
   const jsonOf = (value: Value): unknown => {
-    if (value instanceof Described) return value.items.map(toJson);
+    if (value instanceof Described) return value.json;
     return isAmount(value) ? amountJson(value) : value;
   };
   return Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, jsonOf(value)]));

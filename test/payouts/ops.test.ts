@@ -8,7 +8,7 @@ import { openSecrets } from '../../src/payouts/service.js';
 import { type Ran, run, TEST_KEYS } from '../ops/ops.js';
 import { SignedInPeople } from '../ops/signed-in.js';
 import { startTestApi, TEST_KEYRING } from '../helpers/api.js';
-import { answered, idLiteral, type Json, LEAST, list, text } from '../helpers/bank.js';
+import { answered, idLiteral, type Json, LEAST, list, object, text } from '../helpers/bank.js';
 import { testDatabase } from '../helpers/database.js';
 import { balanceOf } from '../helpers/world.js';
 import {
@@ -168,7 +168,14 @@ describe('the commands of operators for payouts', () => {
       'conflict',
     );
     const stuck = JSON.parse((await ops(['payouts', 'stuck', '--json'])).stdout) as Json[];
-    const { stuck_because: why, contradictions } = stuck.find((one) => one.id === id)!;
+    const {
+      stuck_because: why,
+      contradictions,
+      last_message: last,
+    } = stuck.find((one) => one.id === id)!;
+    assert.equal(object(last).effect, 'conflict');
+    const { stdout: shown } = await ops(['payouts', 'show', id]);
+    assert.match(shown, /^failure +\w+: \w.*$/m);
     assert.equal(why, 'the rail contradicts its earlier report or our records');
     const [{ kind, reported, effect, rail_reference: reference } = {}] = list(contradictions);
     assert.deepEqual(

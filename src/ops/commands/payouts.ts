@@ -69,14 +69,19 @@ async function readMessages(reader: Reader, { id: payoutId }: Payout) {
   ]);
 }
 
-const messageFields = (events: readonly PayoutRailEvent[]): Described =>
-  Described.each(events, eventLine, (event) =>
-    rowFields(
-      payoutRailEvents,
-      event,
-      'at kind reported effect railReference attempt failureCode callbackId',
-    ),
+const eventFields = (event: PayoutRailEvent): Fields =>
+  rowFields(
+    payoutRailEvents,
+    event,
+    'at kind reported effect railReference attempt failureCode callbackId',
   );
+
+const messageFields = (events: readonly PayoutRailEvent[]): Described =>
+  Described.each(events, eventLine, eventFields);
+
+/** Shows a code and its text, which is called `name`. */
+const codeFields = (code: string | null, name: string, text: string | null) =>
+  code && Described.one(text === null ? code : `${code}: ${text}`, { code, [name]: text });
 
 const resolutionFields = (resolutions: readonly PayoutResolution[]): Described =>
   Described.each(resolutions, resolutionLine, (resolution) =>
@@ -94,6 +99,7 @@ function stuckFields(
   now: Instant,
 ): Fields {
   const { stuckSince } = payout;
+  const last = events.at(-1);
   const contradictions = events.filter(({ effect }) => effect === 'conflict');
   const proposed = resolutions.filter(({ status }) => status === 'proposed');
   return {
@@ -101,7 +107,7 @@ function stuckFields(
     stuck_because: stuckText(payout),
     stuck_since: toRfc3339(stuckSince),
     stuck_for_s: stuckSince === null ? null : Math.max(0, Math.round((now - stuckSince) / 1_000)),
-    last_message: messageFields(events.slice(-1)),
+    last_message: last === undefined ? null : Described.one(eventLine(last), eventFields(last)),
     contradictions: messageFields(contradictions.slice(-MAX_CONTRADICTIONS)),
     proposed: resolutionFields(proposed),
   };
@@ -120,7 +126,6 @@ async function show({ database: { reader }, clock, output }: Ops, payout: Payout
   ]);
   const [events, resolutions] = messages;
   const isProposed = resolutions.some(({ status }) => status === 'proposed');
-  const { rejectionCode, rejectionReason, failureCode, failureMessage } = payout;
   output.one({
     ...stuckFields(payout, names.account(from), messages, now),
     tenant: names.tenant(tenantId),
@@ -138,8 +143,8 @@ async function show({ database: { reader }, clock, output }: Ops, payout: Payout
     approvals: approvalFields(
       given.map(({ actorClaimed: by, channel, createdAt: at }) => ({ by, channel, at })),
     ),
-    rejection: rejectionCode && { code: rejectionCode, reason: rejectionReason },
-    failure: failureCode && { code: failureCode, message: failureMessage },
+    rejection: codeFields(payout.rejectionCode, 'reason', payout.rejectionReason),
+    failure: codeFields(payout.failureCode, 'message', payout.failureMessage),
     rail_messages: messageFields(events.slice(-MAX_EVENTS)),
     attempts: payout.attempts,
     last_attempt_at: toRfc3339(payout.attemptedAt),
