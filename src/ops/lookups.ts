@@ -87,9 +87,10 @@ export function several<Row extends { readonly id: Uuid }>(one: z.ZodType<Lookup
   });
 }
 
-function findTenant(reader: Reader, tenant: string): Promise<Tenant | undefined> {
-  const id = parseUuid(tenant);
-  return reader.find(tenants, id === null ? { name: tenant } : { id });
+async function findTenant(reader: Reader, tenant: string): Promise<Tenant | undefined> {
+  const found =
+    parseUuid(tenant) === null ? await reader.find(tenants, { name: tenant }) : undefined;
+  return found ?? onlyOf(await readById(reader, tenants, tenant), tenant);
 }
 
 async function tenantIdOf(reader: Reader, tenant: string): Promise<Uuid> {
@@ -143,12 +144,13 @@ function accountKey(named: string, tenant: string): Partial<Account> {
 
 async function findMember(reader: Reader, named: string, tenant: string) {
   const tenantId = await tenantIdOf(reader, tenant);
-  const id = parseUuid(named);
-  return reader.find(members, {
-    tenantId,
-    isActive: true,
-    ...(id === null ? { name: named } : { id }),
-  });
+  const own = { tenantId, isActive: true };
+  const found =
+    parseUuid(named) === null ? await reader.find(members, { ...own, name: named }) : undefined;
+  if (found !== undefined) return found;
+  const byId = await readById(reader, members, named);
+  const active = byId.filter((member) => member.tenantId === tenantId && member.isActive);
+  return onlyOf(active, named);
 }
 
 /** Finds a token with the name of its member. */

@@ -250,6 +250,8 @@ describe('a list or a search of the command line', () => {
     for (const beginning of [id.slice(0, 30), id.slice(0, 30).toUpperCase().replaceAll('-', '')])
       assert.equal((await one('transfers', 'show', beginning)).id, id);
     assert.equal((await one('accounts', 'show', from.id.slice(0, 30))).id, from.id);
+    const { id: tenantId } = own.bank.tenant.tenant;
+    assert.equal((await one('tenants', 'show', tenantId.slice(0, 30))).id, tenantId);
     await fails(1, /there is no transfer/, 'transfers', 'show', id.slice(0, 7));
     const base = randomUUID().slice(0, -1);
     const twins = [`${base}0`, `${base}1`].map((twin) => acknowledged(asUuid(twin), 1));
