@@ -8,7 +8,7 @@ import type { Words } from '../core/literal-words.js';
 import type { Table as DatabaseTable } from '../db/table.js';
 import { detailAmount } from '../support/reading/timeline.js';
 import { Canceled, OpsError, UsageError } from './failures.js';
-import { GAP, renderTable } from './table-text.js';
+import { GAP, headingOf, isWithin, renderTable, tableWithin } from './table-text.js';
 
 /** A value as an operator sees it. */
 export type Value =
@@ -42,10 +42,8 @@ export class Described {
     line: (item: Item) => string,
     fields: (item: Item) => Fields,
   ): Described {
-    return new Described(
-      items.map(line),
-      items.map((item) => toJson(fields(item))),
-    );
+    const json = items.map((item) => toJson(fields(item)));
+    return new Described(items.map(line), json);
   }
 }
 
@@ -123,9 +121,10 @@ export class Output {
   }
 
   /**
-   * Writes resources as a table, or field by field if the terminal is too narrow. The table leaves
-   * out the fields in `detailsOnly`, and columns without any value. JSON: an array of all fields.
-   * CSV: a line with all fields for each resource. Throws UsageError if no row has a chosen column.
+   * Writes resources as a table, or field by field if the terminal is too narrow even for short ids
+   * and no times. The table leaves out the fields in `detailsOnly`, and columns without any value.
+   * JSON: an array of all fields. CSV: a line with all fields for each resource. Throws UsageError
+   * if no row has a chosen column.
    */
   list(all: readonly Fields[], whenNone: string, options: ListOptions = {}): void {
     const { columns = [] } = this.options;
@@ -144,8 +143,10 @@ export class Output {
     const cells = rows.map((row) =>
       names.map((name) => cellOf(row[name] ?? null, options.hasSeconds)),
     );
-    const text = renderTable([names.map(headingOf), ...cells]);
-    this.line(this.fits(text) ? text : rows.map((row) => this.details(row)).join('\n\n'));
+    const table = tableWithin(this.width ?? Infinity, { names, rows: cells }, columns.length > 0);
+    this.line(table?.text ?? rows.map((row) => this.details(row)).join('\n\n'));
+    const leftOut = table?.leftOut.map(headingOf).join(', ') ?? '';
+    if (leftOut !== '') this.more(`Left out, because the terminal is narrow: ${leftOut}`);
   }
 
   /** Writes the newest `most` of the rows. One row more shows that older ones follow. */
@@ -167,14 +168,9 @@ export class Output {
       .filter(([, value]) => !isEmpty(value))
       .map(([name, value]) => [headingOf(name), textOf(value)]);
     const text = renderTable(rows);
-    if (this.width === undefined || this.fits(text)) return text;
+    if (this.width === undefined || isWithin(text, this.width)) return text;
     const names = Math.max(...rows.map(([name = '']) => name.length)) + GAP;
     return renderTable(rows, [names, Math.max(MIN_VALUE, this.width - names) + GAP]);
-  }
-
-  private fits(text: string): boolean {
-    const { width = Infinity } = this;
-    return text.split('\n').every((line) => line.length <= width);
   }
 
   /** Writes rows as CSV that no spreadsheet runs as a formula, with the names of the JSON as header. */
@@ -315,9 +311,6 @@ const BAR_WIDTH = 30;
 const WATCH_MS = 2_000;
 const CLEAR = '\u001b[2J\u001b[H';
 const MIN_VALUE = 12;
-function headingOf(name: string): string {
-  return escapeInvisible(name).replaceAll('_', ' ');
-}
 
 function isEmpty(value: Value): boolean {
   if (value instanceof Described) return value.lines.length === 0;

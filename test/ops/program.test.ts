@@ -203,6 +203,35 @@ describe('the tables of the command line', () => {
     }
   });
 
+  it('have the beginnings of ids, which stay distinct, and no times, if the terminal is too narrow for more', () => {
+    const first = '0197f2c4-7a52-7c3e-9f0a-3c5d1b2a4e6f';
+    const lines = [first, first.replace('7c3e', '7c3f'), first].map((id) => ({
+      event_id: id,
+      name: 'x'.repeat(20),
+      created_at: '2026-11-30T09:30:00.000Z',
+      expires_at: '2026-12-01T09:30:00.000Z',
+    }));
+    const list = (output: Output): void => output.list(lines, '');
+    const table = (width: number) => printed(width, list).trimEnd().split('\n');
+    const short = /^0197f2c4-7a52-7c3[ef]  x{20}/;
+    assert.match(printed(100, list), new RegExp(`\\n${first}  x`));
+    for (const [width, heading] of [
+      [80, /^event id +name +created at +expires at$/],
+      [70, /^event id +name +expires at$/],
+      [50, /^event id +name$/],
+    ] as const) {
+      const [head = '', ...rows] = table(width);
+      assert.match(head, heading);
+      assert.equal(new Set(rows).size, 2);
+      for (const row of rows) assert.match(row, short);
+    }
+    assert.match(printed(30, list), new RegExp(`event id +${first.slice(0, 12)}`));
+    const columns = ['event_id', 'created_at', 'expires_at'];
+    assert.match(printed(50, list, { columns }), /^event id +\S{36}\ncreated at/);
+    for (const options of [{}, { csv: true }])
+      assert.equal(printed(undefined, list, options).split(first).length, 3);
+  });
+
   it('show recorded amounts as amounts', () => {
     const details = { asset: 'COPM', raw: '1000', reference: 'a-1' };
     const list = (output: Output): void => output.list([{ details }], '');

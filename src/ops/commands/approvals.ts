@@ -17,6 +17,7 @@ import { PROGRAM } from '../help.js';
 import { reason } from '../inputs.js';
 import { type Lookup, several } from '../lookups.js';
 import { capitalised, Described, type Fields } from '../output.js';
+import { SHORT_ID } from '../table-text.js';
 import type { ListedOperations } from './operation-list.js';
 
 export interface OperationCommands<Row extends Transfer | Payout> extends ListedOperations<Row> {
@@ -62,8 +63,6 @@ export function approvalFields(
 }
 
 const REASON = reason('; the tenant can read it for a rejection');
-/** The beginning of an id in a question, which has its time in milliseconds. */
-const SHORT_ID = 13;
 /** The operations of a set that its question describes. */
 const MOST_NAMED = 10;
 /** The worker's sweeper notifies the workflow, because commands do not connect to Temporal. */
