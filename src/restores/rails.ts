@@ -19,7 +19,7 @@ import {
 import { openPayoutBatches } from '../batches/row-storage.js';
 import { UNFINISHED } from '../payouts/rules.js';
 import { railsOfWorkers } from '../payouts/recovery.js';
-import { type FindingKind, findingOf, findingOfRow, isLossy } from './rules.js';
+import { describeRow, type FindingKind, findingOf, findingOfRow, isLossy } from './rules.js';
 
 /** Compares the payouts with what the rails report after a restore. (docs/operations/backup.md) */
 
@@ -107,7 +107,7 @@ async function compareListed(
     const payout = known.get(item.key);
     const batch = payout === undefined ? batchOf(item.key) : undefined;
     const kind = payout === undefined ? findingOfRow(batch) : findingOf(payout, item);
-    const here = payout?.status ?? (batch && `row of a batch that is ${batch.status}`);
+    const here = payout?.status ?? describeRow(batch);
     return kind === null ? [] : [newFinding(deps, kind, rail, item.key, here, reportText(item))];
   });
   await storeFindings(deps, found);
@@ -214,7 +214,7 @@ function newFinding(
   kind: FindingKind,
   rail: string,
   payoutId: Uuid,
-  here = 'nothing',
+  here: string,
   there: string,
 ): RestoreFinding {
   return { restoreId: restore.id, kind, rail, payoutId, here, there, foundAt: clock() };

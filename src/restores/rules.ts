@@ -58,6 +58,21 @@ export function findingOfRow(batch: Pick<Batch, 'status'> | undefined): FindingK
   return batch.status === 'executing' ? 'goes_on' : 'approval_lost';
 }
 
+const ROW = 'row of a batch';
+
+/** Returns what this database has of a payment that has no payout here. */
+export function describeRow(batch: Pick<Batch, 'status'> | undefined): string {
+  return batch === undefined ? 'nothing' : `${ROW} that is ${batch.status}`;
+}
+
+/**
+ * Returns whether people must act on a finding. The money of a row that becomes no payout, because a rule
+ * refuses it or its batch is canceled, is given back although the rail may have paid it.
+ */
+export function needsAction(finding: Pick<RestoreFinding, 'kind' | 'here'>): boolean {
+  return contradicts(finding) || finding.here.startsWith(ROW);
+}
+
 export function contradicts({ kind }: Pick<RestoreFinding, 'kind'>): boolean {
   return kind !== 'goes_on';
 }

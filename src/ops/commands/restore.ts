@@ -33,7 +33,7 @@ import {
   railsEverSeen,
   railsInUse,
 } from '../../restores/rails.js';
-import { contradicts, isLossy } from '../../restores/rules.js';
+import { contradicts, isLossy, needsAction } from '../../restores/rules.js';
 import { type AuthorisedOps, command, localCommand, query } from '../command.js';
 import { railCallsOf } from '../context.js';
 import { OpsError, UsageError } from '../failures.js';
@@ -93,7 +93,7 @@ const finishCommand = command({
     if (wasClosed || restore.railsQueriedAt !== null) await followUp(work, restore);
     else await ask(work, restore, followUp);
     const found = await findingsSince(reader, restore);
-    listFindings(ops.output, found.filter(contradicts));
+    listFindings(ops.output, found.filter(needsAction));
     ops.output.say(
       'The ledger is open. Contradictions about payouts of this database are also listed by: payouts stuck',
     );
@@ -257,7 +257,7 @@ export const restoreCommands = {
     run: async ({ database, output }, { all }) => {
       const last = await lastRestore(database.reader);
       const found = last === undefined ? [] : await findingsSince(database.reader, last);
-      listFindings(output, all ? found : found.filter(contradicts));
+      listFindings(output, all ? found : found.filter(needsAction));
     },
   }),
 };
