@@ -194,7 +194,7 @@ async function adviceOn(reader: Reader, named: string, noun: string): Promise<st
   for (const [kind, [other, commands]] of Object.entries(SHOWN)) {
     const [first] = found[kind as keyof typeof SHOWN];
     if (other !== noun && first !== undefined)
-      return `; this is a ${other}: ${PROGRAM} ${commands} show ${first.id}`;
+      return `; this is ${other === 'account' ? 'an' : 'a'} ${other}: ${PROGRAM} ${commands} show ${first.id}`;
   }
   return '';
 }

@@ -10,6 +10,7 @@ import { listOfAllTenants } from '../../src/operations/operation-list.js';
 import { searchWordsSweep } from '../../src/operations/search-words.js';
 import { recordRemark } from '../../src/staff/remarks.js';
 import { transferList } from '../../src/transfers/service.js';
+import { VERIFICATION } from '../access/matrix-endpoints.js';
 import { BatchWorld, payroll, resourceOf } from '../batches/support.js';
 import { startTestApi } from '../helpers/api.js';
 import {
@@ -425,12 +426,15 @@ describe('a list or a search of the command line', () => {
     const world = await openGuarded(api);
     const send = (raw: bigint) => world.bank.sent({ from: world.guarded, to: world.receiver, raw });
     const sent = [await send(LEAST), await send(LEAST)].map(({ id }) => id);
+    const { id: verified } = await world.bank.account({ isVerified: false });
+    const path = `/v1/accounts/${verified}/verification`;
+    answered(await world.bank.request('PUT', path, { body: VERIFICATION }), 200);
     const list = words`events list --tenant ${world.bank.tenant.tenant.name}`;
     const transfers = [...list, '--type', 'transfer.completed'];
     const [last, first] = await rows(...transfers);
     assert.deepEqual([first?.resource_id, last?.resource_id], sent);
     const all = await rows(...list);
-    assert.deepEqual(all[0], last);
+    assert.deepEqual([all[0]?.resource_id, all[1]], [verified, last]);
     assert.deepEqual(
       ids(all),
       ids(all.toSorted((a, b) => Number(b.sequence) - Number(a.sequence))),

@@ -202,13 +202,18 @@ const eventLine = z.object({
   sequence: z.int(),
   created_at: z.string(),
   type: z.string(),
-  data: z.object({ object: z.object({ id: z.string() }) }),
+  // A verification has no id of its own.
+  data: z.object({
+    object: z.object({ id: z.string() }).or(z.object({ account_id: z.string() })),
+  }),
   id: z.string(),
 });
 
 function eventFields(body: string): Fields {
   const { data, id, ...fields } = eventLine.parse(JSON.parse(body));
-  return { ...fields, sequence: String(fields.sequence), resource_id: data.object.id, id };
+  const { object } = data;
+  const resourceId = 'id' in object ? object.id : object.account_id;
+  return { ...fields, sequence: String(fields.sequence), resource_id: resourceId, id };
 }
 
 export const eventCommands = {
