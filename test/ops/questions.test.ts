@@ -30,7 +30,7 @@ describe('the questions of the command line', () => {
     await assertLedgerSound(test.database);
   });
 
-  /** Runs a command at a terminal, where these keys answer its first question after `meanwhile`. */
+  /** Runs a command at a terminal, where these keys answer its first question after `meanwhile`, and Ctrl-D its second. */
   async function atTerminal(
     args: readonly string[],
     keys: string,
@@ -40,13 +40,15 @@ describe('the questions of the command line', () => {
     const child = spawn('script', ['-qec', line, '/dev/null'], {
       env: { PATH: process.env.PATH, ...people.env, TERM: 'xterm' },
     });
-    let isAnswered = false;
+    let answers = 0;
     let shown = '';
     child.stdout.on('data', (piece: Buffer) => {
       shown += piece.toString();
-      if (isAnswered || !/\[y\/N\]|Document number/.test(shown)) return;
-      isAnswered = true;
-      void meanwhile().finally(() => child.stdin.write(keys));
+      const questions = shown.match(/\[y\/N\] |Document number|Code of .*: /g) ?? [];
+      if (questions.length <= answers) return;
+      answers = questions.length;
+      if (answers > 1) child.stdin.write('\u0004');
+      else void meanwhile().finally(() => child.stdin.write(keys));
     });
     return outputOf(child);
   }
@@ -134,12 +136,17 @@ describe('the questions of the command line', () => {
     assert.deepEqual(await rows('policies', 'list', ...ANA), []);
   });
 
-  it('a "no" neither asks for a code nor does anything', async () => {
+  it('a "no" neither asks for a code nor does anything; the code is asked for after a "yes"', async () => {
     const begin = ['restore', 'begin', '--nothing-lost', '--reason', 'moved'];
     const refused = await atTerminal(begin, 'n\r');
     assert.match(refused.stdout, /Close the ledger.*nothing was done/s);
     assert.doesNotMatch(refused.stdout, /authenticator/);
     assert.equal(refused.code, 1);
+    const asked = await atTerminal(begin, 'y\r');
+    assert.match(asked.stdout, /Go on\?.*Code of maria's authenticator.*nothing was changed/s);
+    assert.equal(asked.code, 130);
+    await fails(1, /no code was given/, ...begin, '--yes');
+    assert.deepEqual(await rows('restore', 'status'), []);
   });
 
   it('a policy keeps what is not named when it is set again', async () => {

@@ -81,6 +81,11 @@ describe('a restore', () => {
   };
   const begin = (...more: readonly string[]): Promise<Ran> =>
     ops('restore', 'begin', '--reason', 'a test', '--as', 'maria', ...more);
+  const finishesOnlyWithCode = async (): Promise<void> => {
+    const args = ['restore', 'finish', '--as', 'leo', '--yes'];
+    const { code, stderr } = await run('src/ops/main.js', args, people.env);
+    assert.deepEqual([code, /no code was given/.test(stderr)], [1, true], stderr);
+  };
   const own = () => idLiteral(bank.tenant.tenant.id);
 
   it('is begun by a manager, at a moment that fits the data, and once', async () => {
@@ -155,6 +160,7 @@ describe('a restore', () => {
     assert.equal(await (await fetch(`${api.adminUrl}/readyz`)).text(), 'not ready\n');
     const alone = await ops('restore', 'finish', '--as', 'maria');
     assert.equal(alone.code, 1, alone.stderr);
+    await finishesOnlyWithCode();
     const without = await ops('restore', 'finish', '--as', 'leo', '--leave-out', 'http:nowhere');
     assert.deepEqual(
       [without.code, /no rail http:nowhere/.test(without.stderr)],
@@ -167,6 +173,7 @@ describe('a restore', () => {
     const before = await heads();
     const finished = await ops('restore', 'finish', '--as', 'leo', '--json');
     assert.deepEqual([finished.code, finished.stdout.trim()], [0, '[]'], finished.stderr);
+    await finishesOnlyWithCode();
     assert.equal((await ops('restore', 'finish', '--as', 'leo')).code, 0);
     await verify();
     const { items, gaps } = answered(await bank.get('/v1/events?order=asc'), 200).json;
