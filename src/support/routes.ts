@@ -66,12 +66,12 @@ export function waitingRoutes(router: DeskRouter, site: Site): void {
   };
   addList(router, site, '/waiting/:kind', (context) => {
     const [list, query] = [kindOf(context), listQueryOf(context)];
-    const { select, sum } = textsOf(context, 'select', 'sum');
-    const shown = { areSelected: select === 'all', isSummed: sum === 'all' };
+    const areSelected = textsOf(context, 'select').select === 'all';
     return {
       list,
       read: readRows(viewOf(site), list, query),
-      page: (person) => waitingPage(viewOf(site), list, query, person, shown),
+      page: (person, { isSummed }) =>
+        waitingPage(viewOf(site), list, query, person, { areSelected, isSummed }),
     };
   });
 }

@@ -27,11 +27,16 @@ export type DecidedQuery = Readonly<Record<(typeof DECIDED_FIELDS)[number], stri
 
 const MAX_DAYS = 31;
 
+function daysOf({ day, until }: DecidedQuery): readonly [from: string, to: string] {
+  return [day || until, until || day];
+}
+
 async function filterOf(
   { reader, now }: View,
-  { day, until, tenant, action }: DecidedQuery,
+  query: DecidedQuery,
 ): Promise<DecidedFilter | Fault> {
-  const [from, to] = [day || until, until || day];
+  const { tenant, action } = query;
+  const [from, to] = daysOf(query);
   const ranges = rangesOf({ day: from, until: to }, 'UTC');
   if ('fault' in ranges) return ranges;
   if ((ranges.to ?? 0) - (ranges.from ?? 0) >= MAX_DAYS * 86_400_000)
@@ -44,12 +49,16 @@ async function filterOf(
 }
 
 /** Reads the staff's actions of days, which begin at midnight of each tenant. */
-export function readDecidedRows(view: View, query: DecidedQuery): ReadRows {
+export function readDecidedRows(
+  view: View,
+  query: DecidedQuery,
+  known?: DecidedFilter | Fault,
+): ReadRows {
   const { reader } = view;
   return async (after, limit) => {
     const before = parseUuid(after);
     if (before === null && after !== '') throw noSuchPage();
-    const filter = await filterOf(view, query);
+    const filter = known ?? (await filterOf(view, query));
     if ('fault' in filter) return { ...NO_ROWS, ...filter };
     const found = await readDecided(reader, filter, { name: query.person, before }, limit + 1);
     const items = found.slice(0, limit);
@@ -95,7 +104,7 @@ export async function decidedPage(
   const list = { path: '/decided', filter: query, ...place, person, now };
   const filter = await filterOf(view, query);
   const [shown, tenant, counts] = await Promise.all([
-    listContent(list, readDecidedRows(view, query)),
+    listContent(list, readDecidedRows(view, query, filter)),
     tenantField(reader),
     'fault' in filter ? new Map<string, number>() : countDecided(reader, filter),
   ]);
@@ -109,7 +118,7 @@ export async function decidedPage(
     tenant,
   ];
   const content = html`${filterForm('/decided', fields, query)}${shown}`;
-  const [from, to] = [query.day || query.until, query.until || query.day];
+  const [from, to] = daysOf(query);
   const when = from === '' ? 'today' : from === to ? `on ${from}` : `from ${from} to ${to}`;
   return { title: 'fault' in filter ? 'Decided' : `Decided ${when}`, content };
 }

@@ -150,7 +150,10 @@ function isPossible<Resource>(
 
 /** Whether the person can perform the action now. */
 export function isOffered<Resource>(
-  ...[action, resource, person, isApproved]: Parameters<typeof isPossible<Resource>>
+  action: DeskAction<Resource>,
+  resource: Resource,
+  person: SignedInPerson,
+  isApproved: boolean,
 ): boolean {
   return isPossible(action, resource, person, isApproved) && rightMissing(action, person) === null;
 }
