@@ -3,7 +3,7 @@ import { format, resolveConfig } from 'prettier';
 import ts from 'typescript';
 import { ERROR_CODES, type ErrorEntry, ERRORS, settlesKey } from '../../src/core/error-table.js';
 import { EVENT_TYPES, SUBSCRIBABLE_TYPES } from '../../src/db/entities/events.js';
-import { TAGS } from './openapi/document.js';
+import { ofToday, TAGS } from './openapi/document.js';
 import { serviceDocument } from './described-api.js';
 
 /** Generates the client's types, and a method for each operation, from the OpenAPI document. */
@@ -62,11 +62,10 @@ async function formatSource(text: string): Promise<string> {
  * one union. Values that the document leaves open are unions of those of today.
  */
 async function typesOf(document: Document): Promise<string> {
-  const known = JSON.parse(
-    JSON.stringify(document, (key, value: unknown) =>
-      DROPPED.test(key) ? undefined : value,
-    ).replaceAll('"x-extensible-enum"', '"enum"'),
-  ) as never;
+  const json = JSON.stringify(document, (key, value: unknown) =>
+    DROPPED.test(key) ? undefined : value,
+  );
+  const known = JSON.parse(ofToday(json)) as never;
   const nodes = await openapiTS(known, {
     rootTypes: true,
     rootTypesNoSchemaPrefix: true,

@@ -3,12 +3,12 @@ import { spawn } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { ofToday } from '../../scripts/docs/openapi/document.js';
 import { makeTarget, type Target } from '../access/matrix-endpoints.js';
 import { startTestApi } from '../helpers/api.js';
 import { LEAST, openBank } from '../helpers/bank.js';
 import { outputOf } from '../helpers/child-output.js';
 import type { TestDatabase } from '../helpers/database.js';
-import { ofToday } from '../helpers/described.js';
 import { importScript } from '../helpers/scripts.js';
 import { assertLedgerSound } from '../helpers/world.js';
 

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import type { RequestOptions, TestAnswer, TestApi } from './api.js';
+import { ofToday } from '../../scripts/docs/openapi/document.js';
 import { type Json, object } from './bank.js';
 
 /**
@@ -20,11 +21,6 @@ export async function describedApi(api: TestApi): Promise<TestApi> {
       return answer;
     },
   };
-}
-
-/** Returns the document with only the values of today, where clients must be able to read newer ones. */
-export function ofToday(text: string): string {
-  return text.replaceAll('"x-extensible-enum":', '"enum":');
 }
 
 const DOCUMENT = 'document';

@@ -93,6 +93,11 @@ const DESCRIPTIONS = {
   requests: 'What became of a request, by the `Svc-Request-Id` of its response.',
 };
 
+/** Returns a document, as JSON, in which today's values of open enumerations are the only ones. */
+export function ofToday(json: string): string {
+  return json.replaceAll('"x-extensible-enum":', '"enum":');
+}
+
 /** Returns `Bonus batches` for `bonus_batches`. */
 export function titleOf(word: string): string {
   const words = word.replaceAll('_', ' ');
