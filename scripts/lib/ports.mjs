@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto';
 import { connect, createServer } from 'node:net';
 
 /** Whether this process could listen on this port of the loopback address. */
@@ -9,24 +10,18 @@ export function isFree(port) {
   });
 }
 
+/** Below the ports from which Linux and macOS take those of outgoing connections: one of these stays free until its server starts. */
+const LISTENING = { first: 20_000, count: 10_000 };
+
 /** Free ports by name: the previous ones if still free, so that bookmarks keep working. */
 export async function choosePorts(names, earlier = {}) {
   const chosen = {};
-  const servers = [];
   for (const name of names) {
-    if (earlier[name] && (await isFree(earlier[name]))) {
-      chosen[name] = earlier[name];
-      continue;
-    }
-    // Each stays taken until all are chosen, so that no port is chosen twice.
-    const server = createServer();
-    await new Promise((resolve, reject) =>
-      server.once('error', reject).listen(0, '127.0.0.1', resolve),
-    );
-    chosen[name] = server.address().port;
-    servers.push(server);
+    let port = earlier[name];
+    while (!port || Object.values(chosen).includes(port) || !(await isFree(port)))
+      port = LISTENING.first + randomInt(LISTENING.count);
+    chosen[name] = port;
   }
-  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
   return chosen;
 }
 

@@ -23,4 +23,14 @@ describe('npm start', () => {
     const { ofToken } = NEW_RECIPIENTS.parse(undefined);
     assert.equal(NEW_RECIPIENTS.parse(rates.NEW_RECIPIENTS).ofToken, 100 * ofToken);
   });
+
+  // Else a connection of one of its servers takes the port of another that starts later.
+  it('chooses ports that no outgoing connection takes', async () => {
+    const { choosePorts } = await importScript<{
+      choosePorts: (names: string[]) => Promise<Record<string, number>>;
+    }>('ports.mjs');
+    const ports = Object.values(await choosePorts(['api', 'support', 'temporal']));
+    assert.equal(new Set(ports).size, 3);
+    for (const port of ports) assert.ok(port >= 1_024 && port < 32_768, `${port}`);
+  });
 });
