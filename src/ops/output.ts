@@ -8,7 +8,14 @@ import type { Words } from '../core/literal-words.js';
 import type { Table as DatabaseTable } from '../db/table.js';
 import { detailAmount } from '../support/reading/timeline.js';
 import { Canceled, OpsError, UsageError } from './failures.js';
-import { GAP, headingOf, isWithin, renderTable, tableWithin } from './table-text.js';
+import {
+  GAP,
+  headingOf,
+  isWithin,
+  type Narrowing,
+  renderTable,
+  tableWithin,
+} from './table-text.js';
 
 /** A value as an operator sees it. */
 export type Value =
@@ -69,7 +76,7 @@ export function rowFields<Row, Text extends string>(
   );
 }
 
-interface ListOptions {
+interface ListOptions extends Narrowing {
   readonly detailsOnly?: readonly string[];
   /** The field after whose last value --cursor continues the list: by default `id`. */
   readonly position?: string;
@@ -121,8 +128,8 @@ export class Output {
   }
 
   /**
-   * Writes resources as a table, or field by field if the terminal is too narrow even for short ids
-   * and no times. The table leaves out the fields in `detailsOnly`, and columns without any value.
+   * Writes resources as a table, or field by field if the terminal is too narrow even for its
+   * narrowest form. The table leaves out the fields in `detailsOnly`, and columns without any value.
    * JSON: an array of all fields. CSV: a line with all fields for each resource. Throws UsageError
    * if no row has a chosen column.
    */
@@ -143,7 +150,9 @@ export class Output {
     const cells = rows.map((row) =>
       names.map((name) => cellOf(row[name] ?? null, options.hasSeconds)),
     );
-    const table = tableWithin(this.width ?? Infinity, { names, rows: cells }, columns.length > 0);
+    const isChosen = columns.length > 0;
+    const width = this.width ?? Infinity;
+    const table = tableWithin(width, { names, rows: cells }, isChosen, options);
     this.line(table?.text ?? rows.map((row) => this.details(row)).join('\n\n'));
     const leftOut = table?.leftOut.map(headingOf).join(', ') ?? '';
     if (leftOut !== '') this.more(`Left out, because the terminal is narrow: ${leftOut}`);

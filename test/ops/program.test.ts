@@ -203,13 +203,14 @@ describe('the tables of the command line', () => {
     }
   });
 
-  it('have the beginnings of ids, which stay distinct, and no times, if the terminal is too narrow for more', () => {
+  it('have the beginnings of ids, which stay distinct, and times without their year or none, if the terminal is too narrow for more', () => {
+    const year = new Date().getFullYear();
     const first = '0197f2c4-7a52-7c3e-9f0a-3c5d1b2a4e6f';
     const lines = [first, first.replace('7c3e', '7c3f'), first].map((id) => ({
       event_id: id,
       name: 'x'.repeat(20),
-      created_at: '2026-11-30T09:30:00.000Z',
-      expires_at: '2026-12-01T09:30:00.000Z',
+      created_at: `${year}-11-30T09:30:00.000Z`,
+      expires_at: `${year - 1}-12-01T09:30:00.000Z`,
     }));
     const list = (output: Output): void => output.list(lines, '');
     const table = (width: number) => printed(width, list).trimEnd().split('\n');
@@ -217,7 +218,8 @@ describe('the tables of the command line', () => {
     assert.match(printed(100, list), new RegExp(`\\n${first}  x`));
     for (const [width, heading] of [
       [80, /^event id +name +created at +expires at$/],
-      [70, /^event id +name +expires at$/],
+      [74, /^event id +name +created at +expires at$/],
+      [60, /^event id +name +expires at$/],
       [50, /^event id +name$/],
     ] as const) {
       const [head = '', ...rows] = table(width);
@@ -226,10 +228,23 @@ describe('the tables of the command line', () => {
       for (const row of rows) assert.match(row, short);
     }
     assert.match(printed(30, list), new RegExp(`event id +${first.slice(0, 12)}`));
+    assert.match(table(74)[1] ?? '', new RegExp(`  11-30 09:30Z  ${year - 1}-12-01 09:30Z$`));
     const columns = ['event_id', 'created_at', 'expires_at'];
     assert.match(printed(50, list, { columns }), /^event id +\S{36}\ncreated at/);
     for (const options of [{}, { csv: true }])
       assert.equal(printed(undefined, list, options).split(first).length, 3);
+  });
+
+  it('leave out columns in their order and cut texts, if the list says so, and stay tables', () => {
+    const line = { id: AN_ID, status: 'held', subject: 'a'.repeat(60), details: 'b'.repeat(60) };
+    const list = (output: Output): void =>
+      output.list([line], '', { expendable: ['status'], cut: ['subject', 'details'] });
+    for (const [width, text] of [
+      [80, /^id +status +subject +details\n\S{13}  held    a{26}…  b{27}…\n$/],
+      [45, /^id +subject +details\n\S{13}  a{13}…  b{13}…\n$/],
+      [30, /^id +0198f2c4/],
+    ] as const)
+      assert.match(printed(width, list), text);
   });
 
   it('show recorded amounts as amounts', () => {

@@ -103,8 +103,12 @@ chain is broken. Keep its output elsewhere, because a person who can rewrite the
       ...rowFields(auditLog, entry, 'subjectType subjectId tenantId'),
       details: parseDetails(entry),
     }));
-    const detailsOnly = ['id', 'subject_type', 'tenant_id'];
-    output.newest(rows, most, 'Nothing is recorded.', { detailsOnly, hasSeconds: true });
+    output.newest(rows, most, 'Nothing is recorded.', {
+      detailsOnly: ['id', 'subject_type', 'tenant_id'],
+      hasSeconds: true,
+      expendable: ['channel'],
+      cut: ['actor', 'by', 'subject', 'details'],
+    });
   },
 });
 

@@ -15,6 +15,7 @@ import { namesOf } from '../../support/reading/transfers.js';
 import { query } from '../command.js';
 import { oneOf, onlyTenant, option, text } from '../inputs.js';
 import type { Fields } from '../output.js';
+import { PARTIES } from '../table-text.js';
 import { time } from '../times.js';
 
 interface Owned {
@@ -76,7 +77,7 @@ words in their description, in a bank account's holder or in a rail's reference.
         ? indexed
         : narrow((await findCreatedWithin(reader, [window], filter)).found, only);
     const rows = await linesOf(reader, found);
-    output.list(rows, `Nothing was found for "${asked}".`);
+    output.list(rows, `Nothing was found for "${asked}".`, { cut: [...PARTIES, 'name'] });
   },
 });
 

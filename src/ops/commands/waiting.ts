@@ -4,6 +4,7 @@ import { LISTS, readWaiting, WAITING_KINDS } from '../../support/reading/waiting
 import { query } from '../command.js';
 import { limit, oneOf, onlyTenant, option } from '../inputs.js';
 import type { Fields } from '../output.js';
+import { PARTIES } from '../table-text.js';
 import { amountHint, ofAmount } from '../pages.js';
 import { linesOf } from './search.js';
 
@@ -44,7 +45,12 @@ export const waitingCommand = query({
       }
     }
     const hintWhenNone = amountHint(amount);
-    output.list(rows, 'Nothing waits.', { detailsOnly: ['kind'], hintWhenNone });
+    output.list(rows, 'Nothing waits.', {
+      detailsOnly: ['kind'],
+      hintWhenNone,
+      expendable: ['created_at', 'status', 'expires_at', 'taken_by'],
+      cut: [...PARTIES, 'name'],
+    });
     if (cut.length > 0) output.more(`The first ${most} of ${cut.join(', ')}; --limit shows more.`);
   },
 });
