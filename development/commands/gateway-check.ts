@@ -12,7 +12,7 @@ import { localCommand } from '../../src/ops/command.js';
 import { OpsError } from '../../src/ops/failures.js';
 import { amount, asset, option, text, wholeNumber } from '../../src/ops/inputs.js';
 import { seconds } from '../../src/ops/times.js';
-import type { Fields } from '../../src/ops/output.js';
+import type { Fields } from '../../src/ops/fields.js';
 import { checkGateway, type RuleResult } from '../gateway-check/check.js';
 
 const DEFAULTS = {

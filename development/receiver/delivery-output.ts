@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { SignatureCheck } from './signatures.js';
-import type { Fields } from '../../src/ops/output.js';
+import type { Fields } from '../../src/ops/fields.js';
 
 /** Deliveries that arrived at a local receiver, as a person reads them. */
 

@@ -7,7 +7,7 @@ import { events } from '../db/entities/events.js';
 import { webhookDeliveries } from '../db/entities/webhooks.js';
 import { type History, readHistory } from '../support/reading/timeline.js';
 import type { DeliveryWithAttempts } from '../webhooks/endpoints.js';
-import { Described, type Fields, rowFields } from './output.js';
+import { Described, type Fields, rowFields } from './fields.js';
 
 /** Reads what happened to a resource that changed at these times. */
 export function readHistoryOf(

@@ -39,7 +39,8 @@ import {
 import { time } from '../times.js';
 import { importCommand } from './import.js';
 import { movementsCommand } from './movements.js';
-import { capitalised, Described, type Fields, rowFields } from '../output.js';
+import { Described, type Fields, rowFields } from '../fields.js';
+import { capitalised } from '../output.js';
 import { readStandardInput } from '../standard-input.js';
 
 export function accountFields(account: Account): Fields {

@@ -2,7 +2,7 @@ import { listReservedAliases, reserveAlias, unreserveAlias } from '../../account
 import { reservedAliases } from '../../db/entities/identity.js';
 import { type CommandDefinition, managerCommand, query } from '../command.js';
 import { text } from '../inputs.js';
-import { rowFields } from '../output.js';
+import { rowFields } from '../fields.js';
 
 function reservationCommand(
   verb: 'reserve' | 'unreserve',

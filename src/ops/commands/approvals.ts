@@ -16,7 +16,8 @@ import { EXIT, exitCodeOf, explain, OpsError, UnknownOutcome } from '../failures
 import { PROGRAM } from '../help.js';
 import { reason } from '../inputs.js';
 import { type Lookup, several } from '../lookups.js';
-import { capitalised, Described, type Fields } from '../output.js';
+import { Described, type Fields } from '../fields.js';
+import { capitalised } from '../output.js';
 import { SHORT_ID } from '../table-text.js';
 import type { ListedOperations } from './operation-list.js';
 

@@ -26,7 +26,7 @@ import { OpsError } from '../failures.js';
 import { PROGRAM } from '../help.js';
 import { auditAction, flag, limit, onlyTenant, option, optional, reason } from '../inputs.js';
 import { named } from '../lookups.js';
-import { type Fields, rowFields } from '../output.js';
+import { type Fields, rowFields } from '../fields.js';
 import { assertRange, cursor, positionOf } from '../pages.js';
 import { similarTo } from '../similar.js';
 import { time, untilTime } from '../times.js';

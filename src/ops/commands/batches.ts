@@ -14,7 +14,7 @@ import { historyFields, readHistoryOf } from '../history.js';
 import { named } from '../lookups.js';
 import { flag, limit, option, reason } from '../inputs.js';
 import { duration } from '../times.js';
-import { Described, type Fields, rowFields } from '../output.js';
+import { Described, type Fields, rowFields } from '../fields.js';
 import { operationListCommand } from './operation-list.js';
 
 function batchLine(batch: Batch): Fields {

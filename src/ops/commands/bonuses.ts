@@ -6,7 +6,7 @@ import { query } from '../command.js';
 import { PROGRAM } from '../help.js';
 import { historyFields, readHistoryOf } from '../history.js';
 import { named } from '../lookups.js';
-import { type Fields, rowFields } from '../output.js';
+import { type Fields, rowFields } from '../fields.js';
 import { EXAMPLE_ID } from './approvals.js';
 import { operationListCommand } from './operation-list.js';
 

@@ -4,7 +4,7 @@ import { readEvents } from '../../events/log.js';
 import { MIN_RETENTION_DAYS, readRetention, setRetention } from '../../events/retention.js';
 import { group, managerCommand, type Ops, query } from '../command.js';
 import { limit, oneOf, option, tenant } from '../inputs.js';
-import type { Fields } from '../output.js';
+import type { Fields } from '../fields.js';
 import { boundsOf, numberCursor, timeInput } from '../pages.js';
 
 const days = z.string().transform((given, context) => {

@@ -28,7 +28,8 @@ import {
   wholeNumber,
 } from '../inputs.js';
 import { time } from '../times.js';
-import { capitalised, type Fields } from '../output.js';
+import type { Fields } from '../fields.js';
+import { capitalised } from '../output.js';
 
 const input = {
   tenant,

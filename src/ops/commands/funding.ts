@@ -31,7 +31,7 @@ import {
 } from '../inputs.js';
 import { PROGRAM } from '../help.js';
 import { amountHint, boundsOf, pageInput, positionOf } from '../pages.js';
-import { type Fields, rowFields } from '../output.js';
+import { type Fields, rowFields } from '../fields.js';
 
 const adjustmentFields = (adjustment: Adjustment): Fields =>
   adjustmentResource.presentToStaff('ops', adjustment);

@@ -30,7 +30,7 @@ import {
   wholeNumber,
 } from '../inputs.js';
 import { seconds } from '../times.js';
-import type { Fields } from '../output.js';
+import type { Fields } from '../fields.js';
 
 const OR_DEFAULT = 'or the word default';
 

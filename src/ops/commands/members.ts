@@ -25,7 +25,7 @@ import { readDelayS } from './limits.js';
 import { PROGRAM } from '../help.js';
 import { commaSeparated, flag, oneOf, option, optional, scopes, tenant, text } from '../inputs.js';
 import { duration, futureTime } from '../times.js';
-import { type Fields, rowFields } from '../output.js';
+import { type Fields, rowFields } from '../fields.js';
 
 function memberFields(member: Member): Fields {
   return rowFields(members, member, 'id name createdAt');

@@ -4,7 +4,7 @@ import { toRfc3339 } from '../../core/instant.js';
 import { query } from '../command.js';
 import { tenantOfAlias } from '../inputs.js';
 import { named } from '../lookups.js';
-import type { Fields } from '../output.js';
+import type { Fields } from '../fields.js';
 import { amountHint, boundsOf, numberCursor, pageInput } from '../pages.js';
 
 export const movementsCommand = query({

@@ -9,7 +9,7 @@ import { type Names, namesOf } from '../../support/reading/transfers.js';
 import { type CommandDefinition, query } from '../command.js';
 import { UsageError } from '../failures.js';
 import { onlyTenant, option, optionalText, pair, status } from '../inputs.js';
-import type { Fields } from '../output.js';
+import type { Fields } from '../fields.js';
 import { amountHint, boundsOf, fromAccount, pageInput, positionOf } from '../pages.js';
 
 export interface ListedOperations<Row extends AccountOperation> {

@@ -13,7 +13,7 @@ import { rebuildOutbox } from '../../temporal/rebuild-outbox.js';
 import { type AuthorisedOps, managerCommand, query } from '../command.js';
 import { UsageError } from '../failures.js';
 import { flag, limit, optionalTenant, onlyTenant, optional, optionalText } from '../inputs.js';
-import { rowFields } from '../output.js';
+import { rowFields } from '../fields.js';
 
 const OUTBOX = `
 An entry notifies a workflow of a decision. It is written with the decision and removed when Temporal has received it,

@@ -40,7 +40,7 @@ import { railCallsOf } from '../context.js';
 import { PROGRAM } from '../help.js';
 import { historyFields, readHistoryOf } from '../history.js';
 import { payoutApproval } from '../../payouts/decide.js';
-import { Described, type Fields, rowFields } from '../output.js';
+import { Described, type Fields, rowFields } from '../fields.js';
 import {
   approvalActionCommands,
   approvalFields,

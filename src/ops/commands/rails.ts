@@ -17,7 +17,7 @@ import { type CsvLine, readCsv } from '../csv-lines.js';
 import { OpsError } from '../failures.js';
 import { PROGRAM } from '../help.js';
 import { flag, option } from '../inputs.js';
-import type { Fields } from '../output.js';
+import type { Fields } from '../fields.js';
 
 export const railCommands = {
   list: query({

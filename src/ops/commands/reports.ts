@@ -19,7 +19,7 @@ import { OpsError, UsageError } from '../failures.js';
 import { PROGRAM } from '../help.js';
 import { flag, optionalTenant, option, text } from '../inputs.js';
 import { time, timeZone } from '../times.js';
-import type { Fields } from '../output.js';
+import type { Fields } from '../fields.js';
 
 const tenant = optionalTenant('only the lines of');
 const csv = flag('print CSV: amounts as raw integers, in the smallest unit');

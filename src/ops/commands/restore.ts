@@ -40,7 +40,8 @@ import { OpsError, UsageError } from '../failures.js';
 import { PROGRAM } from '../help.js';
 import { flag, option, optional, reason, text, wholeNumber } from '../inputs.js';
 import { time } from '../times.js';
-import { type Fields, type Output, rowFields } from '../output.js';
+import { type Fields, rowFields } from '../fields.js';
+import type { Output } from '../output.js';
 
 const STEPS = `
   restore begin --to TIME --reason TEXT    closes the ledger: no process posts anything

@@ -9,7 +9,7 @@ import { scheduleList } from '../../transfers/schedules/service.js';
 import { command, type CommandDefinition, type Ops, query } from '../command.js';
 import { reason } from '../inputs.js';
 import { named } from '../lookups.js';
-import { type Fields, rowFields } from '../output.js';
+import { type Fields, rowFields } from '../fields.js';
 import { EXAMPLE_ID } from './approvals.js';
 import { operationListCommand } from './operation-list.js';
 

@@ -14,7 +14,7 @@ import { aboutText, findAnywhere } from '../../support/reading/term-search.js';
 import { namesOf } from '../../support/reading/transfers.js';
 import { query } from '../command.js';
 import { oneOf, onlyTenant, option, text } from '../inputs.js';
-import type { Fields } from '../output.js';
+import type { Fields } from '../fields.js';
 import { PARTIES } from '../table-text.js';
 import { time } from '../times.js';
 

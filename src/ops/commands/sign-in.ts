@@ -5,7 +5,7 @@ import { command, type Ops, query } from '../command.js';
 import { OpsError, UsageError } from '../failures.js';
 import { flag, optional, optionalText, text } from '../inputs.js';
 import { readStandardInput } from '../standard-input.js';
-import type { Fields } from '../output.js';
+import type { Fields } from '../fields.js';
 import { findActor, type SignedIn } from '../staff/authorisation.js';
 
 export const signInCommands = {

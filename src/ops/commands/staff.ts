@@ -28,7 +28,8 @@ import { UsageError } from '../failures.js';
 import { named } from '../lookups.js';
 import { flag, option, reason, staffRights, text } from '../inputs.js';
 import { PROGRAM } from '../help.js';
-import { type Fields, type Output, rowFields } from '../output.js';
+import { type Fields, rowFields } from '../fields.js';
+import type { Output } from '../output.js';
 
 function staffFields(one: Staff): Fields {
   const { name, kind, rights, active, factorSecret } = one;

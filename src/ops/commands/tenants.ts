@@ -13,7 +13,7 @@ import { countOrDefault, flag, option, optional, text } from '../inputs.js';
 import { seconds, timeZone } from '../times.js';
 import { PROGRAM } from '../help.js';
 import { accountFields } from './accounts.js';
-import { type Fields, rowFields } from '../output.js';
+import { type Fields, rowFields } from '../fields.js';
 
 function tenantFields(tenant: Tenant): Fields {
   return rowFields(tenants, tenant, 'id name network timeZone feeAccountId policyDelayS createdAt');

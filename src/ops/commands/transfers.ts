@@ -18,7 +18,7 @@ import { command, query } from '../command.js';
 import { named } from '../lookups.js';
 import { PROGRAM } from '../help.js';
 import { amount, option, reason } from '../inputs.js';
-import { Described, type Fields, rowFields } from '../output.js';
+import { Described, type Fields, rowFields } from '../fields.js';
 import {
   approvalFields,
   approvalActionCommands,

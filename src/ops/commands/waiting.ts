@@ -3,7 +3,7 @@ import { readTakers } from '../../staff/remarks.js';
 import { LISTS, readWaiting, WAITING_KINDS } from '../../support/reading/waiting.js';
 import { query } from '../command.js';
 import { limit, oneOf, onlyTenant, option } from '../inputs.js';
-import type { Fields } from '../output.js';
+import type { Fields } from '../fields.js';
 import { PARTIES } from '../table-text.js';
 import { amountHint, ofAmount } from '../pages.js';
 import { linesOf } from './search.js';

@@ -27,7 +27,7 @@ import { deliveryFields } from '../history.js';
 import { named } from '../lookups.js';
 import { optionalReason, optionalTenant, option, reason, wholeNumber } from '../inputs.js';
 import { time } from '../times.js';
-import { type Fields, rowFields } from '../output.js';
+import { type Fields, rowFields } from '../fields.js';
 import { cursor, positionOf } from '../pages.js';
 
 function endpointFields(endpoint: WebhookEndpoint): Fields {
