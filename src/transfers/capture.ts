@@ -75,11 +75,10 @@ export function decideCapture(command: CaptureTransfer, state: LockedState): Dec
 
 /** Returns the captured amount and its fee, which is at most the held fee. */
 function capturedColumns(
-  { tenantId, asset, raw, feeRaw }: Transfer,
+  { tenantId, asset, feeRaw }: Transfer,
   capturedRaw: bigint,
   state: LockedState,
 ): Pick<Transfer, 'capturedRaw' | 'capturedFeeRaw'> {
-  if (capturedRaw === raw) return { capturedRaw, capturedFeeRaw: feeRaw };
   const schedule = state.row(feeSchedules, { tenantId, operation: 'transfer', asset });
   const fee = schedule === undefined ? 0n : calculateFee(schedule, capturedRaw);
   return { capturedRaw, capturedFeeRaw: fee < feeRaw ? fee : feeRaw };

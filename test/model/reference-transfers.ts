@@ -226,7 +226,7 @@ export class ReferenceTransfers {
     const refusal = captureRefusal(transfer, captured);
     if (refusal !== null) return ledger.refused(tenant, key, content, refusal);
     const full = ledger.scheduledFee(tenant, asset, captured);
-    const fee = captured === raw || full > transfer.fee ? transfer.fee : full;
+    const fee = full > transfer.fee ? transfer.fee : full;
     ledger.hold(transfer, -(raw + transfer.fee));
     ledger.use(transfer, captured - raw);
     transfer.json = {

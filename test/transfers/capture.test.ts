@@ -102,13 +102,24 @@ describe('a transfer with manual capture', () => {
     );
   });
 
-  it('charges for a part at most the fee that is held, though the fee was raised meanwhile', async () => {
+  it('charges at most the fee that is held, though the fee was raised meanwhile', async () => {
     await chargeFees();
     const { id, fee } = await authorise();
     await chargeFees(1_000n);
     const { json } = answered(await capture(id, amount(4n * LEAST)), 200);
     assert.equal(object(json.fee).raw, object(fee).raw);
     await assertEnded(own, id, 'completed');
+  });
+
+  it('charges for all of it the fee of the moment, though it was lowered meanwhile', async () => {
+    await chargeFees();
+    const [whole, named] = [await authorise(), await authorise()];
+    await chargeFees(50n);
+    for (const [{ id, fee }, body] of [[whole, {}] as const, [named, amount(RAW)] as const]) {
+      const { json } = answered(await capture(id, body), 200);
+      assert.equal(object(json.fee).raw, `${BigInt(String(object(fee).raw)) / 2n}`);
+      await assertEnded(own, id, 'completed');
+    }
   });
 
   it('captures all of it without an amount, even a part below the minimum with one', async () => {
