@@ -4,7 +4,7 @@ import { openGuarded } from '../helpers/guarded.js';
 import { createConnection } from 'mysql2/promise';
 import { randomUUID } from 'node:crypto';
 import { LISTS, WAITING_KINDS } from '../../src/support/reading/waiting.js';
-import { idLiteral, text } from '../helpers/bank.js';
+import { answered, idLiteral, text } from '../helpers/bank.js';
 import { assertLedgerSound } from '../helpers/world.js';
 import { type Fields, findForm, formOf, openDesk, startTestDesk } from './desk.js';
 
@@ -92,6 +92,31 @@ describe('approving at the support desk', () => {
       );
       assert.equal((await own.read(id)).status, 'rejected');
     });
+
+  it('the support desk says that the approval of a transfer with manual capture holds its amount, and later what moved', async () => {
+    const { id } = await own.createPending({ capture: 'manual' });
+    const page = `/transfers/${text(id)}`;
+    const before = (await maria.get(page)).text;
+    assert(
+      before.includes('Your approval holds 10,000.00 COPM until a member captures it.'),
+      before,
+    );
+    const code = await desk.freshCode(maria.person);
+    const answer = await maria.act(page, 'approve', { reason: 'ticket 124', code });
+    const location = answer.headers.get('location') ?? '';
+    const held = `Approved. 10,000.00 COPM is held in ${own.guarded.name} until it is captured.`;
+    const after = (await maria.get(location)).text;
+    assert(after.includes(held), after);
+    answered(
+      await own.bank.request('POST', `/v1/transfers/${text(id)}/capture`, {
+        token: own.tokens.creator,
+        body: { amount: { raw: '400000', asset: 'COPM' } },
+      }),
+      200,
+    );
+    const { text: captured } = await maria.get(location);
+    assert(captured.includes('Approved. 4,000.00 COPM moved to '), captured);
+  });
 
   it('the support desk says before and after an approval how many more are needed', async () => {
     const id = await createPending();

@@ -11,6 +11,7 @@ import type { Payout } from '../../db/entities/payouts.js';
 import type { Schedule } from '../../db/entities/schedules.js';
 import type { WebhookEndpoint } from '../../db/entities/webhooks.js';
 import { actAsStaff } from '../../transfers/schedules/actions.js';
+import { movedAmount } from '../../transfers/rules.js';
 import { type ScheduleAction, stateRefusal } from '../../transfers/schedules/rules.js';
 import {
   type EndpointAction,
@@ -46,22 +47,28 @@ function missingOf(row: Transfer | Payout): number {
 
 function approvalText(row: Transfer | Payout): string {
   const missing = missingOf(row) - 1;
-  if (missing <= 0) return `Your approval moves ${formatAmount(row)} now.`;
-  return `${APPROVAL_WORDS.approve[1]} After yours, ${counted(missing, 'more approval')} must come from the account's members.`;
+  if (missing > 0)
+    return `${APPROVAL_WORDS.approve[1]} After yours, ${counted(missing, 'more approval')} must come from the account's members.`;
+  return 'captureWithinS' in row && row.captureWithinS !== null
+    ? `Your approval holds ${formatAmount(row)} until a member captures it.`
+    : `Your approval moves ${formatAmount(row)} now.`;
 }
 
 function doneText(action: ApprovalAction, row: Transfer | Payout, names: Names): string {
-  const { status, sourceAccountId, rejectionCode, rejectionReason } = row;
+  const { status, sourceAccountId, rejectionCode, rejectionReason, asset } = row;
   const [sum, source] = [formatAmount(row), names.account(sourceAccountId)];
   const back = `${sum} is available in ${source} again.`;
   if (action !== 'approve') return `${action === 'reject' ? 'Rejected' : 'Canceled'}. ${back}`;
   const missing = missingOf(row);
   if (missing > 0)
     return `Approved; ${counted(missing, 'more approval')} ${missing === 1 ? 'is' : 'are'} needed.`;
-  if (['rejected', 'canceled', 'failed', 'returned'].includes(status))
+  if (['rejected', 'expired', 'canceled', 'failed', 'returned'].includes(status))
     return `Approved, but then ${inWords(status, inWords(rejectionCode, rejectionReason))}. ${back}`;
-  if (!('holderName' in row))
-    return sentence(`Approved. ${sum} moved to ${names.account(row.destinationAccountId)}`);
+  if (!('holderName' in row)) {
+    if (status === 'held') return `Approved. ${sum} is held in ${source} until it is captured.`;
+    const moved = formatAmount({ raw: movedAmount(row).raw, asset });
+    return sentence(`Approved. ${moved} moved to ${names.account(row.destinationAccountId)}`);
+  }
   const paid = moneyText(row, source);
   return `Approved. ${paid ?? `${sum} goes to ${destinationText(row)}, and its rail reports when it is paid.`}`;
 }
