@@ -1,19 +1,20 @@
 import assert from 'node:assert/strict';
 import { execFile, execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import ts from 'typescript';
 import { MoneyClient } from '../../packages/client/src/index.js';
 import { describeApi } from '../../scripts/docs/described-api.js';
+import type { Route } from '../../src/http/route.js';
 import { EXAMPLE } from '../../src/http/zod.js';
 import { type Sample, samplesOf } from '../../scripts/docs/site/reference/samples.js';
 import { LiveService } from '../client/live.js';
 import { ROOT } from '../helpers/service-process.js';
 import { until } from '../helpers/temporal.js';
 import { assertLedgerSound } from '../helpers/world.js';
-import { blockOf, isHere } from './blocks.js';
+import { blockOf, isHere, WRITTEN_PAGES } from './blocks.js';
 import { LossyGateway } from './lossy-gateway.js';
 
 const LOCAL = 'http://127.0.0.1:9'; // Resolves on every machine.
@@ -40,9 +41,10 @@ curl() { command curl -sS --fail-with-body "$@"; }
 const run = promisify(execFile);
 const api = await describeApi({});
 const document = api.openApi;
+const methodOf = ({ method }: Route) => method.toLowerCase() as Lowercase<Route['method']>;
 const samples = new Map<string, readonly Sample[]>(
   api.routes.map((route) => {
-    const operation = document.paths[route.path]?.[route.method.toLowerCase() as 'get'];
+    const operation = document.paths[route.path]?.[methodOf(route)];
     assert.ok(operation !== undefined);
     return [route.operationId, samplesOf(route, operation, document.components.schemas)] as const;
   }),
@@ -76,6 +78,21 @@ function textOf(operation: string, name: Sample['name']): string {
   const sample = samples.get(operation)?.find((one) => one.name === name);
   assert.ok(sample !== undefined);
   return sample.text;
+}
+
+/** The samples of the guides' requests in TypeScript, by page and operation. */
+function guideSamples(): (readonly [name: string, text: string])[] {
+  return WRITTEN_PAGES.flatMap((page) => {
+    const marked = readFileSync(page, 'utf8').matchAll(/^```sh (\w+)\n([^]*?)^```$/gm);
+    return Array.from(marked, ([, id, command]) => {
+      const route = api.routes.find(({ operationId }) => operationId === id);
+      const operation = route && document.paths[route.path]?.[methodOf(route)];
+      assert.ok(route !== undefined && operation !== undefined, id);
+      const all = samplesOf(route, operation, document.components.schemas, command);
+      const typeScript = all.find(({ name }) => name === 'TypeScript');
+      return [`${basename(page, '.md')}-${id}`, typeScript?.text ?? ''] as const;
+    });
+  });
 }
 
 const packageOf = (operation: string): string => operation.replace('-', '');
@@ -345,6 +362,7 @@ describe('the samples of the reference', () => {
     mkdirSync(folder);
     const sources = [
       ...Array.from(samples.keys(), (name) => [name, textOf(name, 'TypeScript')] as const),
+      ...guideSamples(),
       ...['idempotency', 'reconciliation'].map(
         (page) => [page, blockOf(`docs/guides/${page}.md`, 'ts')] as const,
       ),

@@ -24,6 +24,18 @@ const PROGRAM_LANGUAGES = [
   ['python', 'py'],
   ['go', 'go'],
 ] as const;
+/** Parts of the requests that the samples of these guides send in every language. */
+const GUIDE_REQUESTS = [
+  ['/access', /name"?: ['"]accountant/, /cascade(=|: ')true/],
+  ['/accounts', /\$carla-gomez/],
+  ['/approvals', /2500000/],
+  ['/capture', /350000/],
+  ['/events', /transfer\.completed/],
+  ['/first-transfer', /limit(=|: )100\b/],
+  ['/payout-batches', /suppliers\.csv/],
+  ['/refunds', /Two pairs of shoes/, /One pair returned/, /refund_of/],
+  ['/schedules', /schedule(=|: ')0198/],
+] as const satisfies readonly (readonly [path: string, ...requests: RegExp[]])[];
 const URLS: SiteUrls = {
   page: (path) => BASE + path,
   markdown: (path) => `${MARKDOWN}${path || '/index'}.md`,
@@ -160,6 +172,23 @@ describe('the site', () => {
         for (const name of ['curl', 'typescript', 'python', 'go'])
           assert.ok(text.includes(`for="${id}-${name}"`), `${file} ${id} ${name}`);
     }
+  });
+
+  it('shows in every language the request of a guide, not the example of its operation', () => {
+    for (const [path, ...requests] of GUIDE_REQUESTS)
+      for (const request of requests)
+        for (const [language] of PROGRAM_LANGUAGES) {
+          const samples = texts.get(`${path}.md`)?.split(`\n\`\`\`${language}\n`).slice(1) ?? [];
+          assert.ok(
+            samples.some((sample) => request.test(sample.split('\n```\n')[0] ?? '')),
+            `${path} ${language} ${request}`,
+          );
+        }
+  });
+
+  it('shows no backslash in code of the texts about errors', () => {
+    assert.match(texts.get('/errors.md') ?? '', /`ends_at`[^]*\\_\\_proto/);
+    assert.doesNotMatch(html.get('/docs/errors') ?? '', /\\/);
   });
 
   it('has the programs of its guides also in Markdown, in every language', () => {

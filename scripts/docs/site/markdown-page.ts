@@ -46,18 +46,27 @@ rules.heading_close = (tokens, index) => `</a></${tokens[index]?.tag}>\n`;
 rules.code_inline = (tokens, index) =>
   `<code>${breakable(tokens[index]?.content ?? '').text}</code>`;
 rules.fence = (tokens, index, _options, env) => {
-  const [language = '', operationId, program] = tokens[index]?.info.split(' ') ?? [];
-  const block = codeBlock(tokens[index]?.content ?? '', LANGUAGES[language] ?? '');
+  const { info, content: command } = tokens[index] ?? { info: '', content: '' };
+  const [language = '', operationId, program] = info.split(' ');
+  const block = codeBlock(command, LANGUAGES[language] ?? '');
   const samples = env?.samples as CallSamples | undefined;
   if (operationId === undefined || samples === undefined) return block.text;
-  return samples.inAllLanguages(operationId, block, program).text;
+  return samples.inAllLanguages({ operationId, program, command }, block).text;
 };
 
+/** A shell command of a guide, with the operation and the program that its mark names. */
+export interface GuideBlock {
+  readonly operationId: string;
+  /** A program of docs/site/programs, which replaces the request of the command in other languages. */
+  readonly program: string | undefined;
+  readonly command: string;
+}
+
 export interface CallSamples {
-  /** Shows a guide's command beside the reference's samples, or a program of docs/site/programs. */
-  readonly inAllLanguages: (operationId: string, command: Html, program?: string) => Html;
+  /** Shows the command beside its request in other languages, or beside its program. */
+  readonly inAllLanguages: (block: GuideBlock, shown: Html) => Html;
   /** Returns the other languages of the command as blocks of Markdown. */
-  readonly inMarkdown: (operationId: string, program?: string) => string;
+  readonly inMarkdown: (block: GuideBlock) => string;
 }
 
 export function renderMarkdown(text: string): Html {
@@ -113,8 +122,8 @@ function withLinks(text: string, context: LinkContext, samples: CallSamples): st
 function withSamples(block: string, samples: CallSamples): string {
   const [, opening = '', operationId, program] = /^( *```\w+) (\w+)(?: (\S+))?/.exec(block) ?? [];
   if (operationId === undefined) return block;
-  const command = opening + block.slice(block.indexOf('\n'));
-  return `${command}\n\n${samples.inMarkdown(operationId, program)}`.trimEnd();
+  const command = block.slice(block.indexOf('\n'));
+  return `${opening}${command}\n\n${samples.inMarkdown({ operationId, program, command })}`.trimEnd();
 }
 
 /** Makes links point to this service and this site. */

@@ -26,7 +26,7 @@ absent if the error has none.
 ${JSON.stringify({ error: { code, message, doc_url, details } }, null, 2)}
 \`\`\`
 
-For a 4xx, correct the request. A 422 is a business rule and binds the key, so a new attempt needs a new key; only
+For a 4xx, correct the request. A 422 is a business rule and binds the idempotency key, so a new attempt needs a new key; only
 \`quota_exceeded\` leaves the key free. A 503, or any 5xx of a proxy, means that the result is unknown: repeat the same request with the
 same key ([how](${MARKDOWN_DOCS_URL}/idempotency#what-binds-a-key)).
 
@@ -47,16 +47,18 @@ function detailsTable(): string {
 }
 
 function errorSection(code: ErrorCode): string {
-  const { status, meaning, remedy, reasons = {} }: ErrorEntry = ERRORS[code];
+  const { status, meaning, remedy, reasons = {}, example }: ErrorEntry = ERRORS[code];
   const details = detailsOf(code);
+  const shown = JSON.stringify(example.details ?? {}, null, 1).replaceAll(/\n */g, ' ');
   const rows = Object.entries(reasons).map(([reason, what]) => [
     `\`${reason}\``,
-    what.replaceAll('_', String.raw`\_`),
+    // In code, a backslash would be shown.
+    what.replaceAll(/(`[^`]*`)|_/g, (_, code?: string) => code ?? String.raw`\_`),
   ]);
   return [
     `## ${code}`,
     `**${status}** ${meaning} ${remedy}`,
-    ...(details === '' ? [] : [`Details: ${details}`]),
+    ...(details === '' ? [] : [`Details: ${details}, for example \`${shown}\`.`]),
     ...(rows.length === 0 ? [] : [table(['Reason', 'Meaning'], rows)]),
   ].join('\n\n');
 }

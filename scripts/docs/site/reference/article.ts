@@ -4,7 +4,7 @@ import { type Content, html, type Html } from '../../../../src/support/html.js';
 import type { ApiDocument, DescribedOperation, Schemas } from '../../openapi/document.js';
 import { codesOf } from '../../openapi/generate.js';
 import { breakable, codeBlock, joined, prose, type Tab, tabs } from '../html.js';
-import { readPart, renderMarkdown } from '../markdown-page.js';
+import { type GuideBlock, readPart, renderMarkdown } from '../markdown-page.js';
 import { bodyOf, type Call, exampleOf, responsesOf } from './call.js';
 import { type Field, fieldsOf, parametersOf } from './fields.js';
 import { type Sample, samplesOf } from './samples.js';
@@ -15,17 +15,20 @@ const FILE_EXTENSIONS: Readonly<Record<string, string>> = {
   Go: 'go',
 };
 
-/** Returns the request of an operation in each language, or a program of docs/site/programs. */
+/** Returns the request of a guide's command in the other languages, or its program of docs/site/programs. */
 export function guideSamples(
   { route, operation }: Call,
   schemas: Schemas,
-  program?: string,
+  { command, program }: GuideBlock,
 ): Sample[] {
-  return samplesOf(route, operation, schemas).map((sample) => {
-    const ending = program && FILE_EXTENSIONS[sample.name];
-    const own = ending && readPart(`docs/site/programs/${program}.${ending}`).toString('utf8');
-    return { ...sample, text: own || sample.text };
-  });
+  const samples = samplesOf(route, operation, schemas, program === undefined ? command : undefined);
+  return samples
+    .filter(({ name }) => name !== 'curl')
+    .map((sample) => {
+      if (program === undefined) return sample;
+      const file = `docs/site/programs/${program}.${FILE_EXTENSIONS[sample.name]}`;
+      return { ...sample, text: readPart(file).toString('utf8') };
+    });
 }
 
 export function sampleTabs({ route }: Call, samples: readonly Sample[]): Tab[] {

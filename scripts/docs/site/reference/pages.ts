@@ -3,7 +3,12 @@ import type { ApiEvent, Route } from '../../../../src/http/route.js';
 import { html, type Html } from '../../../../src/support/html.js';
 import { breakable, codeBlock, tabs } from '../html.js';
 import { type SiteUrls, sectionOf, type SitePage } from '../layout.js';
-import { renderMarkdown, MARKDOWN_DOCS_URL, MARKDOWN_BASE_URL } from '../markdown-page.js';
+import {
+  type GuideBlock,
+  renderMarkdown,
+  MARKDOWN_DOCS_URL,
+  MARKDOWN_BASE_URL,
+} from '../markdown-page.js';
 import { callArticle, fieldList, foldedFields, guideSamples, sampleTabs } from './article.js';
 import type { Call } from './call.js';
 import { type Field, fieldsOf } from './fields.js';
@@ -82,27 +87,26 @@ ${groups.join('\n\n')}
     return [...this.groups.map((group) => this.groupPage(group)), this.deliveriesPage()];
   }
 
-  /** Shows a guide's command beside the samples of the same operation in other languages. */
-  readonly inAllLanguages = (operationId: string, command: Html, program?: string): Html => {
+  /** Shows a guide's command beside the same request in other languages. */
+  readonly inAllLanguages = (block: GuideBlock, command: Html): Html => {
+    const { operationId } = block;
     const group = this.groupOf(operationId);
     const call = callIn(group, operationId);
     if (group === undefined || call === undefined) return command;
     const { method, path } = call.route;
-    const samples = guideSamples(call, this.document.components.schemas, program);
-    const [curl, ...programs] = sampleTabs(call, samples);
-    const all = curl === undefined ? [] : [{ ...curl, content: command }, ...programs];
+    const samples = guideSamples(call, this.document.components.schemas, block);
+    const curl = { id: `${operationId}-curl`, label: 'curl', content: command };
     const legend = html`<a href="${this.urls.page(group.path)}#${operationId}"
       ><code>${method} ${breakable(path)}</code></a
     >`;
-    return tabs(`${operationId}-language`, legend, all);
+    return tabs(`${operationId}-language`, legend, [curl, ...sampleTabs(call, samples)]);
   };
 
   /** Returns a block of Markdown for each language but that of the guide's command. */
-  readonly inMarkdown = (operationId: string, program?: string): string => {
-    const call = callIn(this.groupOf(operationId), operationId);
+  readonly inMarkdown = (block: GuideBlock): string => {
+    const call = callIn(this.groupOf(block.operationId), block.operationId);
     if (call === undefined) return '';
-    const samples = guideSamples(call, this.document.components.schemas, program);
-    return blocks(samples.filter(({ name }) => name !== 'curl').map(fence));
+    return blocks(guideSamples(call, this.document.components.schemas, block).map(fence));
   };
 
   /** Links `GET /v1/transfers/{id}` to its description, in Markdown. */

@@ -4,6 +4,7 @@ import { EXAMPLE, exampleOf } from '../../../../src/http/zod.js';
 import type { Route } from '../../../../src/http/route.js';
 import { FILE_FIELD } from '../../../../src/http/upload.js';
 import type { DescribedOperation, Schema, Schemas } from '../../openapi/document.js';
+import { requestOfCommand } from './guide-request.js';
 import { resolveSchema } from './schema.js';
 
 export interface Sample {
@@ -19,6 +20,7 @@ interface Request {
   readonly query: Readonly<Record<string, string>>;
   readonly body: { readonly value: unknown; readonly schema: Schema } | null;
   readonly form: Readonly<Record<string, string>> | null;
+  readonly file: string;
   readonly isKeyed: boolean;
   readonly isFile: boolean;
   /** False for a 204. */
@@ -26,7 +28,6 @@ interface Request {
   readonly schemas: Schemas;
 }
 
-const FILE = 'payroll.csv';
 const KEY_ADVICE = 'Store it with the order; repeat the request with the same key.';
 
 type Line = string | readonly string[] | false | null;
@@ -36,8 +37,14 @@ function lines(all: readonly Line[], end = '\n'): string {
   return all.flatMap((line) => (line === false || line === null ? [] : line)).join(end);
 }
 
-export function samplesOf(route: Route, operation: DescribedOperation, schemas: Schemas): Sample[] {
-  const request = requestOf(route, operation, schemas);
+/** Returns the samples of the operation's example, or of the request of a guide's shell command. */
+export function samplesOf(
+  route: Route,
+  operation: DescribedOperation,
+  schemas: Schemas,
+  command?: string,
+): Sample[] {
+  const request = requestOf(route, operation, schemas, command);
   return [
     { name: 'curl', language: 'bash', text: curl(request) },
     { name: 'TypeScript', language: 'typescript', text: typeScript(request) },
@@ -46,13 +53,23 @@ export function samplesOf(route: Route, operation: DescribedOperation, schemas: 
   ];
 }
 
-function requestOf(route: Route, operation: DescribedOperation, schemas: Schemas): Request {
+function requestOf(
+  route: Route,
+  operation: DescribedOperation,
+  schemas: Schemas,
+  command: string | undefined,
+): Request {
   const { content = {} } = operation.requestBody ?? {};
   const [type, media] = Object.entries(content)[0] ?? [];
-  // Tests require that every body has an example.
-  const example = media?.example ?? {};
   const texts = z.record(z.string(), z.coerce.string());
-  const query = texts.parse((route.query === null ? undefined : exampleOf(route.query)) ?? {});
+  const example = {
+    query: texts.parse((route.query === null ? undefined : exampleOf(route.query)) ?? {}),
+    // Tests require that every body has an example.
+    body: media?.example,
+    file: 'payroll.csv',
+  };
+  const sent = command === undefined ? example : requestOfCommand(command, route.path, example);
+  const { query, body, file } = sent;
   const ids = Array.from(route.path.matchAll(/\{(\w+)\}/g), ([, name = '']) => pathValue(name));
   let at = 0;
   const path = route.path.replace(/^\/v1/, '').replaceAll(/\{\w+\}/g, () => ids[at++] ?? '');
@@ -64,12 +81,11 @@ function requestOf(route: Route, operation: DescribedOperation, schemas: Schemas
     query,
     schemas,
     path: search === '' ? path : `${path}?${search}`,
-    body: media === undefined || isForm ? null : { value: example, schema: media.schema ?? {} },
+    body: media === undefined || isForm ? null : { value: body, schema: media.schema ?? {} },
     form: isForm
-      ? Object.fromEntries(
-          Object.entries(texts.parse(example)).filter(([key]) => key !== FILE_FIELD),
-        )
+      ? Object.fromEntries(Object.entries(texts.parse(body)).filter(([key]) => key !== FILE_FIELD))
       : null,
+    file,
     isKeyed: route.idempotent !== null,
     isFile: route.fileTypes.length > 0,
     hasResult: !Object.keys(route.responses).includes('204'),
@@ -87,7 +103,7 @@ function pathValue(name: string): string {
   return PATH_VALUES[name] ?? EXAMPLE.event;
 }
 
-function curl({ route, path, body, form, isKeyed, isFile }: Request): string {
+function curl({ route, path, body, form, file, isKeyed, isFile }: Request): string {
   const isPlain = route.method === 'GET' || (route.method === 'POST' && route.body !== null);
   const json = body === null ? '' : JSON.stringify(body.value, null, 2);
   const call = lines(
@@ -97,7 +113,7 @@ function curl({ route, path, body, form, isKeyed, isFile }: Request): string {
       isKeyed && '-H "Idempotency-Key: $key"',
       body && `--json '${json.replaceAll("'", String.raw`'\''`)}'`,
       Object.entries(form ?? {}).map(([name, value]) => `-F '${name}=${value}'`),
-      form && `-F ${FILE_FIELD}=@${FILE}`,
+      form && `-F ${FILE_FIELD}=@${file}`,
       isFile && '-o file.csv',
     ],
     ' \\\n  ',
@@ -115,7 +131,7 @@ function typeScript(request: Request): string {
     ...ids.map(quoted),
     ...(body === null ? [] : [literal(body.value, body.schema, schemas)]),
     ...(form === null ? [] : [`{\n${fields.join('')}  ${FILE_FIELD}: new Blob([file]),\n}`]),
-    ...(Object.keys(query).length === 0 ? [] : [literal(query, {}, schemas)]),
+    ...(Object.keys(query).length === 0 ? [] : [literal(withLimit(query), {}, schemas)]),
     ...(isKeyed ? ['{ idempotencyKey: key }'] : []),
   ].join(', ');
   const call = `client.${id}(${passed})`;
@@ -127,12 +143,19 @@ function typeScript(request: Request): string {
     "const { SVC_URL: baseUrl = '', SVC_TOKEN: token = '' } = process.env;",
     'const client = new MoneyClient({ baseUrl, token });',
     isKeyed && [`// ${KEY_ADVICE}`, 'const key = crypto.randomUUID();'],
-    form && `const file = await readFile('${FILE}');`,
-    isList
-      ? `for await (const one of ${call}) console.log(one);`
-      : `${hasResult ? 'const result = ' : ''}await ${call};`,
+    form && `const file = await readFile(${quoted(request.file)});`,
+    !isList && `${hasResult ? 'const result = ' : ''}await ${call};`,
     !isList && hasResult && `console.log(${isFile ? 'await result.text()' : 'result'});`,
+    isList &&
+      (query.limit === undefined
+        ? `for await (const one of ${call}) console.log(one);`
+        : `console.log((await ${call}.page()).items);`),
   ]);
+}
+
+/** `limit` is the client's only number in a query. */
+function withLimit({ limit, ...query }: Request['query']): Record<string, unknown> {
+  return limit === undefined ? query : { ...query, limit: Number(limit) };
 }
 
 /** Returns a TypeScript literal; amounts are bigint. */
@@ -159,7 +182,7 @@ function quoted(text: string): string {
   return `'${text.replaceAll("'", String.raw`\'`)}'`;
 }
 
-function python({ route, path, body, form, isKeyed, isFile, hasResult }: Request): string {
+function python({ route, path, body, form, file, isKeyed, isFile, hasResult }: Request): string {
   const hasJson = !isFile && hasResult;
   return lines([
     (hasJson || body !== null) && 'import json',
@@ -170,7 +193,7 @@ function python({ route, path, body, form, isKeyed, isFile, hasResult }: Request
     '',
     isKeyed && [`# ${KEY_ADVICE}`, 'key = str(uuid.uuid4())'],
     body && `body = ${pythonLiteral(body.value)}`,
-    form && pythonForm(form),
+    form && pythonForm(form, file),
     'request = urllib.request.Request(',
     `    os.environ["SVC_URL"] + "${path}",`,
     `    method="${route.method}",`,
@@ -199,18 +222,18 @@ function pythonLiteral(value: unknown): string {
     .replaceAll(/([^{[,])\n/g, '$1,\n');
 }
 
-function pythonForm(form: Readonly<Record<string, string>>): string[] {
+function pythonForm(form: Readonly<Record<string, string>>, fileName: string): string[] {
   const part = 'f"--{boundary}\\r\\nContent-Disposition: form-data; name=';
   return [
     'boundary = uuid.uuid4().hex',
-    'with open("' + FILE + '", "rb") as file:',
+    `with open("${fileName}", "rb") as file:`,
     '    content = file.read()',
     'body = b"".join(',
     '    [',
     ...Object.entries(form).map(
       ([name, value]) => `        ${part}\\"${name}\\"\\r\\n\\r\\n${value}\\r\\n".encode(),`,
     ),
-    `        ${part}\\"${FILE_FIELD}\\"; filename=\\"${FILE}\\"\\r\\n\\r\\n".encode(),`,
+    `        ${part}\\"${FILE_FIELD}\\"; filename=\\"${fileName}\\"\\r\\n\\r\\n".encode(),`,
     '        content,',
     '        f"\\r\\n--{boundary}--\\r\\n".encode(),',
     '    ]',
@@ -218,7 +241,7 @@ function pythonForm(form: Readonly<Record<string, string>>): string[] {
   ];
 }
 
-function go({ route, path, body, form, isKeyed }: Request): string {
+function go({ route, path, body, form, file, isKeyed }: Request): string {
   const json = body === null ? '' : JSON.stringify(body.value, null, 2);
   const sent = form !== null ? '&form' : body === null ? 'nil' : 'body';
   const type = form !== null ? 'writer.FormDataContentType()' : '"application/json"';
@@ -246,9 +269,9 @@ function go({ route, path, body, form, isKeyed }: Request): string {
       '\tvar form bytes.Buffer',
       '\twriter := multipart.NewWriter(&form)',
       ...Object.entries(form).map(([name, value]) => `\twriter.WriteField("${name}", "${value}")`),
-      `\tcontent, err := os.ReadFile("${FILE}")`,
+      `\tcontent, err := os.ReadFile("${file}")`,
       ...fatal,
-      `\tpart, err := writer.CreateFormFile("${FILE_FIELD}", "${FILE}")`,
+      `\tpart, err := writer.CreateFormFile("${FILE_FIELD}", "${file}")`,
       ...fatal,
       '\tpart.Write(content)',
       '\twriter.Close()',
