@@ -218,6 +218,12 @@ for (const [name, language] of Object.entries(LANGUAGES)) {
         it(`a documented receiver of webhooks accepts ${what}`, async () =>
           assert.equal(await statusOf(receiver, text, signed(text, receiver.secret)), 204));
 
+      it('a documented receiver of webhooks refuses a body of more than 1 MiB', async () => {
+        const text = JSON.stringify({ id: '1', type: 't', d: 'x'.repeat(1_048_576) });
+        const status = await statusOf(receiver, text, signed(text, receiver.secret));
+        assert.ok(typeof status === 'string' || status >= 400, String(status));
+      });
+
       it('a documented receiver of webhooks accepts with the old secret what is signed with both', async () => {
         const text = BODIES.emoji!;
         assert.equal(
