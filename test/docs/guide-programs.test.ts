@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { z } from 'zod';
 import { MoneyClient } from '../../packages/client/src/index.js';
@@ -16,13 +17,15 @@ const BOOKS = z.object({
   cursor: z.string(),
   movements: z.array(z.looseObject({ raw: z.string() })).min(1),
 });
+/** Balances of a moment need a moment that is at least 15 seconds ago. */
+const TOO_RECENT_MS = 16_000;
 const run = promisify(execFile);
 
 /** A language of the programs. The books are those of the program of reconciliation. */
 interface Language {
   readonly fence: 'ts' | 'python';
   readonly isMissing: boolean;
-  readonly run: (source: string, baseUrl?: string) => Promise<string>;
+  readonly run: (source: string, env?: NodeJS.ProcessEnv) => Promise<string>;
   readonly countMovements: () => Promise<number>;
   /** Makes the program fail while it stores a page, and returns a part of its message. */
   readonly interrupt: () => Promise<RegExp>;
@@ -33,21 +36,23 @@ interface Language {
 describe('the programs in the text of guides', () => {
   let live: LiveService;
   let owner: MoneyClient;
+  let past: { readonly at: number; readonly total: bigint };
 
   before(async () => {
     live = await LiveService.start();
     owner = new MoneyClient({ baseUrl: live.baseUrl, token: live.token() });
+    past = { at: Date.now(), total: await treasury() };
   });
   after(async () => {
     await assertLedgerSound(live.db.database);
     await live.stop();
   });
 
-  const start = async (program: string, args: readonly string[], baseUrl = live.baseUrl) => {
-    const env = { ...process.env, SVC_URL: `${baseUrl}/v1`, SVC_TOKEN: live.token() };
-    return (await run(program, args, { cwd: live.folder, env })).stdout;
+  const start = async (program: string, args: readonly string[], own: NodeJS.ProcessEnv = {}) => {
+    const env = { SVC_URL: `${live.baseUrl}/v1`, SVC_TOKEN: live.token(), ...own };
+    return (await run(program, args, { cwd: live.folder, env: { ...process.env, ...env } })).stdout;
   };
-  const python = (source: string, baseUrl?: string) => start('python3', ['-c', source], baseUrl);
+  const python = (source: string, env?: NodeJS.ProcessEnv) => start('python3', ['-c', source], env);
   const sql = (statement: string): Promise<string> =>
     python(
       `import sqlite3\nbooks = sqlite3.connect("books.db", isolation_level=None)\nprint(*books.execute("""${statement}""").fetchone() or [])`,
@@ -59,8 +64,7 @@ describe('the programs in the text of guides', () => {
     TypeScript: {
       fence: 'ts',
       isMissing: false,
-      run: (source, baseUrl) =>
-        start(process.execPath, [live.module('program.mjs', source)], baseUrl),
+      run: (source, env) => start(process.execPath, [live.module('program.mjs', source)], env),
       countMovements: () => Promise.resolve(readBooks().movements.length),
       interrupt: () => {
         mkdirSync(`${booksFile()}.new`);
@@ -109,7 +113,7 @@ describe('the programs in the text of guides', () => {
       const file = join(live.folder, 'payments.csv');
       const rows = blockOf(IDEMPOTENCY, 'csv');
       const gateway = await LossyGateway.start(live.baseUrl);
-      const pay = (): Promise<string> => language.run(program, gateway.url);
+      const pay = (): Promise<string> => language.run(program, { SVC_URL: `${gateway.url}/v1` });
       writeFileSync(file, rows.replace('175000', '1'));
 
       gateway.refusesRepeats = true;
@@ -135,8 +139,11 @@ describe('the programs in the text of guides', () => {
     test(`in ${name} apply each movement once, with the cursor or not at all`, async () => {
       const { countMovements } = language;
       const program = blockOf(RECONCILIATION, language.fence);
-      const compare = (): Promise<string> => language.run(program);
+      const compare = (env = {}): Promise<string> => language.run(program, env);
       assert.match(await compare(), new RegExp(`^COPM ${await treasury()}$`, 'm'));
+      await sleep(Math.max(0, past.at + TOO_RECENT_MS - Date.now()));
+      const AT = new Date(past.at).toISOString();
+      assert.match(await compare({ AT }), new RegExp(`^COPM ${past.total}$`, 'm'));
       const counted = await countMovements();
       const amount = { raw: 150_000n, asset: 'COPM' } as const;
       await owner.createTransfer({

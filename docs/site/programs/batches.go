@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log"
+	random "math/rand"
 	"mime/multipart"
 	"net/http"
 	"os"
@@ -57,7 +58,7 @@ func call(method, path, key, contentType, body string) (result object, text stri
 		if wait < pause {
 			wait = pause
 		}
-		time.Sleep(wait)
+		time.Sleep(wait + time.Duration(random.Int63n(int64(wait))))
 	}
 }
 

@@ -1,6 +1,7 @@
 import http.client
 import json
 import os
+import random
 import sys
 import time
 import urllib.error
@@ -50,7 +51,7 @@ def call(method, path, body=None, key="", content_type="application/json"):
         except (OSError, http.client.HTTPException) as error:
             print("no response:", error, file=sys.stderr)
         # The result is unknown: repeat the same request with the same key.
-        time.sleep(pause)
+        time.sleep(pause * random.uniform(1, 2))
         pause = min(2 * pause, 60)
 
 
