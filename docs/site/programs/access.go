@@ -49,13 +49,15 @@ func newKey() string {
 
 func main() {
 	token := os.Getenv("SVC_TOKEN")
-	account := call(token, "POST", "/accounts", newKey(), `{"type": "business", "name": "Acme Cali"}`)
+	// Store the keys before the first request; repeat each request with the same key.
+	accountKey, memberKey, tokenKey := newKey(), newKey(), newKey()
+	account := call(token, "POST", "/accounts", accountKey, `{"type": "business", "name": "Acme Cali"}`)
 	named := fmt.Sprintf(`{"name": "accountant of %s"}`, account.ID)
-	member := call(token, "POST", "/members", newKey(), named)
+	member := call(token, "POST", "/members", memberKey, named)
 	path := "/accounts/" + account.ID + "/roles/" + member.ID
 	role := call(token, "PUT", path, "", `{"role": "viewer"}`).Role
 	order := fmt.Sprintf(`{"member_id": %q, "scopes": ["read"], "name": "report of the month"}`, member.ID)
-	issued := call(token, "POST", "/tokens", newKey(), order)
+	issued := call(token, "POST", "/tokens", tokenKey, order)
 	seen := call(issued.Token, "GET", "/accounts", "", "")
 	fmt.Println(account.ID, role, len(seen.Items))
 	call(token, "DELETE", "/tokens/"+issued.KeyID+"?cascade=true", "", "")

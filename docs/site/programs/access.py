@@ -23,16 +23,14 @@ def call(method, path, body=None, key="", token=os.environ["SVC_TOKEN"]):
         raise SystemExit(error.read().decode())
 
 
-def create(path, body):
-    return call("POST", path, body, str(uuid.uuid4()))
-
-
-account = create("/accounts", {"type": "business", "name": "Acme Cali"})
-member = create("/members", {"name": "accountant of " + account["id"]})
+# Store the keys before the first request; repeat each request with the same key.
+keys = {name: str(uuid.uuid4()) for name in ("account", "member", "token")}
+account = call("POST", "/accounts", {"type": "business", "name": "Acme Cali"}, keys["account"])
+member = call("POST", "/members", {"name": "accountant of " + account["id"]}, keys["member"])
 path = "/accounts/" + account["id"] + "/roles/" + member["id"]
 role = call("PUT", path, {"role": "viewer"})["role"]
 order = {"member_id": member["id"], "scopes": ["read"], "name": "report of the month"}
-issued = create("/tokens", order)
+issued = call("POST", "/tokens", order, keys["token"])
 seen = call("GET", "/accounts", token=issued["token"])
 print(account["id"], role, len(seen["items"]))
 call("DELETE", "/tokens/" + issued["key_id"] + "?cascade=true")

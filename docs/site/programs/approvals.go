@@ -54,11 +54,13 @@ func main() {
 		"destination": {"type": "account", "account_id": %q},
 		"amount": {"raw": "2500000", "asset": "COPM"}
 	}`, guarded.AccountID, recipient.AccountID)
-	transfer := call("POST", "/transfers", newKey(), token, order)
+	// Store both keys with the order; repeat each request with the same key.
+	create, approve := newKey(), newKey()
+	transfer := call("POST", "/transfers", create, token, order)
 	fmt.Println(transfer.ID, transfer.Status)
 
 	// The other member's program.
 	path := "/transfers/" + transfer.ID + "/approve"
-	approved := call("POST", path, newKey(), os.Getenv("APPROVER_TOKEN"), "")
+	approved := call("POST", path, approve, os.Getenv("APPROVER_TOKEN"), "")
 	fmt.Println(approved.ID, approved.Status)
 }

@@ -4,14 +4,17 @@ const { SVC_URL: baseUrl = '', SVC_TOKEN = '', APPROVER_TOKEN = '' } = process.e
 const client = new MoneyClient({ baseUrl, token: SVC_TOKEN });
 const guarded = await client.lookUpAccount({ alias: '$acme-guarded' });
 const recipient = await client.lookUpAccount({ alias: '$bruno' });
-const transfer = await client.createTransfer({
+const order = {
   source_account: guarded.account_id,
   destination: { type: 'account', account_id: recipient.account_id },
   amount: { raw: 2_500_000n, asset: 'COPM' },
-});
+} as const;
+// Store both keys with the order; repeat each request with the same key.
+const keys = { create: crypto.randomUUID(), approve: crypto.randomUUID() };
+const transfer = await client.createTransfer(order, { idempotencyKey: keys.create });
 console.log(transfer.id, transfer.status);
 
 // The other member's program.
 const approver = new MoneyClient({ baseUrl, token: APPROVER_TOKEN });
-const approved = await approver.approveTransfer(transfer.id);
+const approved = await approver.approveTransfer(transfer.id, { idempotencyKey: keys.approve });
 console.log(approved.id, approved.status);

@@ -30,10 +30,12 @@ order = {
     "destination": {"type": "account", "account_id": recipient["account_id"]},
     "amount": {"raw": "2500000", "asset": "COPM"},
 }
-transfer = call("POST", "/transfers", order, str(uuid.uuid4()))
+# Store both keys with the order; repeat each request with the same key.
+keys = {"create": str(uuid.uuid4()), "approve": str(uuid.uuid4())}
+transfer = call("POST", "/transfers", order, keys["create"])
 print(transfer["id"], transfer["status"])
 
 # The other member's program.
 path = "/transfers/" + transfer["id"] + "/approve"
-approved = call("POST", path, key=str(uuid.uuid4()), token=os.environ["APPROVER_TOKEN"])
+approved = call("POST", path, key=keys["approve"], token=os.environ["APPROVER_TOKEN"])
 print(approved["id"], approved["status"])

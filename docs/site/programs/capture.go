@@ -56,11 +56,13 @@ func main() {
 		"capture": "manual",
 		"capture_within_s": 259200
 	}`, source.AccountID, shop.AccountID)
-	transfer := call("POST", "/transfers", newKey(), order)
+	// Store both keys with the order; repeat each request with the same key.
+	authorise, capture := newKey(), newKey()
+	transfer := call("POST", "/transfers", authorise, order)
 	fmt.Println(transfer.ID, transfer.Status)
 
 	// When you deliver, with what you delivered.
 	delivered := `{"amount": {"raw": "350000", "asset": "COPM"}}`
-	transfer = call("POST", "/transfers/"+transfer.ID+"/capture", newKey(), delivered)
+	transfer = call("POST", "/transfers/"+transfer.ID+"/capture", capture, delivered)
 	fmt.Println(transfer.Status, transfer.Captured.Raw)
 }

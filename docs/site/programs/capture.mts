@@ -4,16 +4,21 @@ const { SVC_URL: baseUrl = '', SVC_TOKEN: token = '' } = process.env;
 const client = new MoneyClient({ baseUrl, token });
 const source = await client.lookUpAccount({ alias: '$acme-treasury' });
 const shop = await client.lookUpAccount({ alias: '$bruno' });
-const order = await client.createTransfer({
+// Store both keys with the order; repeat each request with the same key.
+const keys = { authorise: crypto.randomUUID(), capture: crypto.randomUUID() };
+const authorisation = {
   source_account: source.account_id,
   destination: { type: 'account', account_id: shop.account_id },
   amount: { raw: 500_000n, asset: 'COPM' },
   capture: 'manual',
   capture_within_s: 259_200,
-});
+} as const;
+const order = await client.createTransfer(authorisation, { idempotencyKey: keys.authorise });
 console.log(order.id, order.status);
 
 // When you deliver, with what you delivered.
 const delivered = { amount: { raw: 350_000n, asset: 'COPM' } } as const;
-const { status, captured } = await client.captureTransfer(order.id, delivered);
+const { status, captured } = await client.captureTransfer(order.id, delivered, {
+  idempotencyKey: keys.capture,
+});
 console.log(status, captured?.raw);

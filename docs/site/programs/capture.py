@@ -32,11 +32,13 @@ order = {
     "capture": "manual",
     "capture_within_s": 259200,
 }
-transfer = call("POST", "/transfers", order, str(uuid.uuid4()))
+# Store both keys with the order; repeat each request with the same key.
+keys = {"authorise": str(uuid.uuid4()), "capture": str(uuid.uuid4())}
+transfer = call("POST", "/transfers", order, keys["authorise"])
 print(transfer["id"], transfer["status"])
 
 # When you deliver, with what you delivered.
 delivered = {"amount": {"raw": "350000", "asset": "COPM"}}
 path = "/transfers/" + transfer["id"] + "/capture"
-transfer = call("POST", path, delivered, str(uuid.uuid4()))
+transfer = call("POST", path, delivered, keys["capture"])
 print(transfer["status"], transfer["captured"]["raw"])

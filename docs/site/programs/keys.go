@@ -59,7 +59,9 @@ func main() {
 		"destination": {"type": "bre_b_key", "key": %q, "holder_check": %q},
 		"amount": {"raw": "150000", "asset": "COPM"}
 	}`, source.AccountID, phone, holder.HolderCheck)
-	payout := call("POST", "/payouts", newKey(), order)
+	// Store it with the order; repeat the request with the same key.
+	idempotencyKey := newKey()
+	payout := call("POST", "/payouts", idempotencyKey, order)
 	for payout.Status == "approved" || payout.Status == "in_progress" {
 		time.Sleep(time.Second)
 		payout = call("GET", "/payouts/"+payout.ID, "", "")

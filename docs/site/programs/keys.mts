@@ -8,11 +8,14 @@ const phone = '3001112233';
 const holder = await client.lookUpPayoutRecipient({ key: phone });
 console.log(holder.holder_name);
 // Compare the name with the one that you expect.
-let payout = await client.createPayout({
+const order = {
   source_account: source.account_id,
   destination: { type: 'bre_b_key', key: phone, holder_check: holder.holder_check },
   amount: { raw: 150_000n, asset: 'COPM' },
-});
+} as const;
+// Store it with the order; repeat the request with the same key.
+const idempotencyKey = crypto.randomUUID();
+let payout = await client.createPayout(order, { idempotencyKey });
 while (payout.status === 'approved' || payout.status === 'in_progress') {
   await sleep(1000);
   payout = await client.getPayout(payout.id);

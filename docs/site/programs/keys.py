@@ -38,7 +38,9 @@ order = {
     },
     "amount": {"raw": "150000", "asset": "COPM"},
 }
-payout = call("POST", "/payouts", order, str(uuid.uuid4()))
+# Store it with the order; repeat the request with the same key.
+idempotency_key = str(uuid.uuid4())
+payout = call("POST", "/payouts", order, idempotency_key)
 while payout["status"] in ("approved", "in_progress"):
     time.sleep(1)
     payout = call("GET", "/payouts/" + payout["id"])

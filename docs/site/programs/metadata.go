@@ -55,7 +55,9 @@ func main() {
 		"amount": {"raw": "150000", "asset": "COPM"},
 		"metadata": {"invoice": "A-17", "store": "bogota"}
 	}`, source.AccountID, recipient.AccountID)
-	transfer := call("POST", "/transfers", newKey(), order)
+	// Store it with the order; repeat the request with the same key.
+	key := newKey()
+	transfer := call("POST", "/transfers", key, order)
 	change := `{"metadata": {"store": null, "paid": "yes"}}`
 	call("PATCH", "/transfers/"+transfer.ID, "", change)
 	found := call("GET", "/transfers?metadata%5Binvoice%5D=A-17", "", "")

@@ -10,7 +10,9 @@ const order = {
   amount: { raw: 150_000n, asset: 'COPM' },
   metadata: { invoice: 'A-17', store: 'bogota' },
 } as const;
-const { id } = await client.createTransfer(order);
+// Store it with the order; repeat the request with the same key.
+const key = crypto.randomUUID();
+const { id } = await client.createTransfer(order, { idempotencyKey: key });
 await client.updateTransfer(id, { metadata: { store: null, paid: 'yes' } });
 const found = client.listTransfers({ metadata: { invoice: 'A-17' } });
 for await (const { id: own, metadata } of found) console.log(own, metadata);

@@ -31,7 +31,9 @@ order = {
     "amount": {"raw": "150000", "asset": "COPM"},
     "metadata": {"invoice": "A-17", "store": "bogota"},
 }
-transfer = call("POST", "/transfers", order, str(uuid.uuid4()))
+# Store it with the order; repeat the request with the same key.
+key = str(uuid.uuid4())
+transfer = call("POST", "/transfers", order, key)
 change = {"metadata": {"store": None, "paid": "yes"}}
 call("PATCH", "/transfers/" + transfer["id"], change)
 found = call("GET", "/transfers?metadata%5Binvoice%5D=A-17")

@@ -64,7 +64,9 @@ func main() {
 		"every": {"unit": "month", "count": 1},
 		"max_runs": 12
 	}`, source.AccountID, landlord.AccountID, first.Format(time.RFC3339))
-	rent := call("POST", "/schedules", newKey(), order)
+	// Store it with the order; repeat the request with the same key.
+	key := newKey()
+	rent := call("POST", "/schedules", key, order)
 	fmt.Println(rent.ID, rent.Status, rent.NextRunAt)
 	for _, one := range call("GET", "/transfers?schedule="+rent.ID, "", "").Items {
 		fmt.Println(one.ID, one.Status)

@@ -38,7 +38,9 @@ order = {
     "every": {"unit": "month", "count": 1},
     "max_runs": 12,
 }
-rent = call("POST", "/schedules", order, str(uuid.uuid4()))
+# Store it with the order; repeat the request with the same key.
+key = str(uuid.uuid4())
+rent = call("POST", "/schedules", order, key)
 print(rent["id"], rent["status"], rent["next_run_at"])
 for transfer in call("GET", "/transfers?schedule=" + rent["id"])["items"]:
     print(transfer["schedule"]["due_at"], transfer["status"])

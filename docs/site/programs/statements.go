@@ -53,7 +53,9 @@ func main() {
 		"from": "2026-11-01T05:00:00.000Z",
 		"to": "2026-11-21T04:59:59.999Z"
 	}`, account.AccountID)
-	statement, _ := call("POST", "/statements", newKey(), period)
+	// Repeat the request with the same key.
+	key := newKey()
+	statement, _ := call("POST", "/statements", key, period)
 	path := "/statements/" + statement.ID
 	for statement.Status != "ready" {
 		time.Sleep(time.Second)

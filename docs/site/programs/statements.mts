@@ -4,12 +4,15 @@ import { MoneyClient } from 'money-movement-client';
 const { SVC_URL: baseUrl = '', SVC_TOKEN: token = '' } = process.env;
 const client = new MoneyClient({ baseUrl, token });
 const account = await client.lookUpAccount({ alias: '$acme-treasury' });
-let statement = await client.createStatement({
+const period = {
   account_id: account.account_id,
   asset: 'COPM',
   from: '2026-11-01T05:00:00.000Z',
   to: '2026-11-21T04:59:59.999Z',
-});
+} as const;
+// Repeat the request with the same key.
+const key = crypto.randomUUID();
+let statement = await client.createStatement(period, { idempotencyKey: key });
 while (statement.status !== 'ready') {
   await sleep(1000);
   statement = await client.getStatement(statement.id);

@@ -32,7 +32,9 @@ period = {
     "from": "2026-11-01T05:00:00.000Z",
     "to": "2026-11-21T04:59:59.999Z",
 }
-statement = call("POST", "/statements", period, str(uuid.uuid4()))
+# Repeat the request with the same key.
+key = str(uuid.uuid4())
+statement = call("POST", "/statements", period, key)
 path = "/statements/" + statement["id"]
 while statement["status"] != "ready":
     time.sleep(1)
