@@ -188,7 +188,7 @@ export const ERRORS = {
     status: 422,
     meaning:
       'The available balance does not cover the amount and its fee. Held funds cannot be spent.',
-    remedy: 'Fund the account, then send a new request with a new key.',
+    remedy: 'Fund the account, then send a new request with a new idempotency key.',
     example: {
       message: 'the available balance does not cover the amount and its fee',
       details: { available: '100000', requested: '150150' },
@@ -258,7 +258,7 @@ export const ERRORS = {
     meaning:
       'The tenant has as many schedules, batches, rows, files, statements, accounts, members or tokens as it may have, or a statement would have too many movements.',
     remedy:
-      'Make room in the quota that `details.quota` names, choose a shorter period, or ask the operator for more. This error does not bind the key: repeat the request with the same key.',
+      'Make room in the quota that `details.quota` names, choose a shorter period, or ask the operator for more. This error does not bind the idempotency key: repeat the request with the same key.',
     example: {
       message: 'the tenant has as many open batches as it may have',
       details: { quota: 'open_batches', used: '100', limit: '100' },
@@ -290,7 +290,8 @@ export const ERRORS = {
   },
   rail_unavailable: {
     status: 503,
-    meaning: 'The rail did not answer, or not understandably. Nothing is known about the key.',
+    meaning:
+      'The rail did not answer, or not understandably. Nothing is known about the Bre-B key.',
     remedy: 'Repeat the request later. It costs nothing from the budget of new recipients.',
     example: { message: 'the rail did not say who holds the key: nothing is known about it' },
   },
