@@ -33,6 +33,11 @@ export class Described {
     return new Described([line], toJson(fields));
   }
 
+  /** Describes nested JSON by a line for each value, with its path. */
+  static nested(json: object): Described {
+    return new Described(pathLines(json, ''), json);
+  }
+
   static each<Item>(
     items: readonly Item[],
     line: (item: Item) => string,
@@ -63,6 +68,15 @@ export function rowFields<Row, Text extends string>(
       return [other ?? name, typeof value === 'bigint' ? value.toString() : value];
     }),
   );
+}
+
+function pathLines(json: object, path: string): string[] {
+  const entries = Object.entries(json as Readonly<Record<string, unknown>>);
+  return entries.flatMap(([name, value]) => {
+    if (value === null) return [];
+    if (typeof value === 'object') return pathLines(value, `${path}${name}.`);
+    return [`${path}${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`];
+  });
 }
 
 export function isEmpty(value: Value): boolean {

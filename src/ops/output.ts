@@ -176,13 +176,20 @@ export class Output {
   }
 
   /** Repeats `work` every 2 seconds until the output is closed. JSON: one line each time. */
-  async watch(work: () => Promise<void>): Promise<never> {
-    process.stdout.once('error', () => process.exit());
+  watch(work: () => Promise<void>): Promise<never> {
     this.indent = undefined;
     this.isWatched = true;
-    for (;;) {
+    return this.repeat(async () => {
       const at = `Every ${WATCH_MS / 1000} s until Ctrl-C. ${toRfc3339(systemClock())}\n\n`;
       if (!this.options.json) this.prefix = process.stdout.isTTY ? CLEAR + at : at;
+      await work();
+    });
+  }
+
+  /** Repeats `work`, which adds lines by `each`, every 2 seconds until the output is closed. */
+  async repeat(work: () => Promise<void>): Promise<never> {
+    process.stdout.once('error', () => process.exit());
+    for (;;) {
       await work();
       await sleep(WATCH_MS);
     }

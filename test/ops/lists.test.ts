@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { parse } from 'csv-parse/sync';
+import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
+import { fileURLToPath } from 'node:url';
 import { asUuid, newId, type Uuid } from '../../src/core/ids.js';
 import { instant, systemClock } from '../../src/core/instant.js';
 import { type AuditFinding, auditFindings } from '../../src/db/entities/audits.js';
@@ -26,11 +28,14 @@ import { testDatabase } from '../helpers/database.js';
 import { openGuarded } from '../helpers/guarded.js';
 import { addStaff, proven } from '../helpers/staff.js';
 import { z } from 'zod';
+import { until } from '../helpers/temporal.js';
 import { assertLedgerSound } from '../helpers/world.js';
 import { payoutBody } from '../payouts/support.js';
 import { register } from '../webhooks/support.js';
 import { commandLine, words } from './ops.js';
 import { SignedInPeople } from './signed-in.js';
+
+const MAIN = fileURLToPath(new URL('../../src/ops/main.js', import.meta.url));
 
 const test = await testDatabase();
 const api = await startTestApi(test);
@@ -447,6 +452,76 @@ describe('a list or a search of the command line', () => {
     assert.deepEqual(await rows(...transfers, '--until', until), []);
     assert.deepEqual(ids(await rows(...transfers, '--since', until)), [last?.id, first?.id]);
     await fails(2, /--type: must be one of/, ...list, '--type', 'transfer.done');
+  });
+
+  it('of events of all tenants has their tenants, amounts and parties, and goes on before an id', async () => {
+    const [first, second] = [await openGuarded(api), await openGuarded(api)];
+    const made: Json[] = [];
+    for (const { bank, guarded, receiver } of [first, second, first])
+      made.push(await bank.sent({ from: guarded, to: receiver, raw: LEAST }));
+    const list = ['events', 'list', '--since', text(made[0]?.created_at)];
+    const typed = [...list, '--type', 'transfer.completed'];
+    const found = await rows(...typed);
+    assert.deepEqual(
+      found.map((row) => [row.tenant, row.resource_id, row.amount, row.from, row.to]),
+      [first, second, first].map(({ bank, guarded, receiver }, index) => [
+        ...[bank.tenant.tenant.name, made[2 - index]?.id],
+        { raw: LEAST.toString(), asset: 'COPM' },
+        ...[guarded.id, receiver.id],
+      ]),
+    );
+    const { stderr } = await ops(...typed, '--limit', '1');
+    assert.match(stderr, new RegExp(`add --cursor ${text(found[0]?.id)}\n`));
+    const cursor = ['--cursor', text(found[0]?.id)];
+    assert.deepEqual(ids(await rows(...typed, ...cursor)), ids(found.slice(1)));
+    await fails(2, /--type needs --since/, ...words`events list --type transfer.completed`);
+    await fails(2, /--cursor: 3 is not the id of an event/, ...list, '--cursor', '3');
+    await fails(2, /is not the sequence/, ...list, '--tenant', tenant, ...cursor);
+    const shown = await one('events', 'show', text(found[0]?.id));
+    assert.equal(object(object(shown.data).object).id, made[2]?.id);
+    const { stdout } = await ops('events', 'show', text(found[0]?.id));
+    assert.match(stdout, /object\.amount\.asset: COPM/);
+  });
+
+  it('of events is followed: each new one is added on a line, also as JSON', async () => {
+    const { bank, guarded, receiver } = await openGuarded(api);
+    const send = () => bank.sent({ from: guarded, to: receiver, raw: LEAST });
+    const before = await send();
+    const lists = ['', '--json'].map((option) => {
+      const since = ['--since', text(before.created_at)];
+      const list = words`events list --follow --tenant ${bank.tenant.tenant.name} ${since}`;
+      const args = [MAIN, ...list, ...(option === '' ? [] : [option])];
+      const child = spawn(process.execPath, args, { env: people.env });
+      const printed = { child, text: '' };
+      child.stdout.setEncoding('utf8').on('data', (piece: string) => (printed.text += piece));
+      return printed;
+    });
+    const linesOf = ({ text: printed }: { text: string }) => printed.split('\n').slice(0, -1);
+    try {
+      const have = (count: number) => lists.every((list) => linesOf(list).length === count);
+      await until('the first event is shown', () => have(1));
+      const after = await send();
+      await until('the second event is shown', () => have(2));
+      const [lines, json] = [
+        linesOf(lists[0]!),
+        linesOf(lists[1]!).map((line) => JSON.parse(line)),
+      ];
+      const sent = [before, after].map(({ id }) => id);
+      assert.deepEqual(
+        json.map((event: Json) => event.resource_id),
+        sent,
+      );
+      for (const [index, id] of sent.entries())
+        assert.match(
+          lines[index] ?? '',
+          new RegExp(
+            `^\\S+ \\S+:\\d\\dZ  transfer.completed  ${text(id)} .* 1,000\\.00 COPM  ${guarded.id} to`,
+          ),
+        );
+    } finally {
+      for (const { child } of lists) child.kill('SIGINT');
+    }
+    await fails(2, /--follow goes with neither/, ...words`events list --follow --until 1h`);
   });
 
   it('of a range that ends before it begins is refused, as is a recovery beyond its limit; a redelivery names the number of endpoints', async () => {

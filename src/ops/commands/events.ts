@@ -1,11 +1,20 @@
 import { z } from 'zod';
-import { EVENT_TYPES } from '../../db/entities/events.js';
-import { readEvents } from '../../events/log.js';
+import { ASSETS, formatAmount } from '../../core/amount.js';
+import { compareText } from '../../core/collections.js';
+import { parseUuid, type Uuid } from '../../core/ids.js';
+import type { Instant } from '../../core/instant.js';
+import { EVENT_TYPES, eventCounters, type EventType } from '../../db/entities/events.js';
+import { readEvents, readFirstSequenceSince, readNewestEvents } from '../../events/log.js';
 import { MIN_RETENTION_DAYS, readRetention, setRetention } from '../../events/retention.js';
+import { namesOf } from '../../support/reading/transfers.js';
 import { group, managerCommand, type Ops, query } from '../command.js';
-import { limit, oneOf, option, tenant } from '../inputs.js';
-import type { Fields } from '../fields.js';
-import { boundsOf, numberCursor, timeInput } from '../pages.js';
+import { UsageError } from '../failures.js';
+import { Described } from '../fields.js';
+import { flag, limit, oneOf, onlyTenant, option, optional } from '../inputs.js';
+import { named } from '../lookups.js';
+import { boundsOf, timeInput } from '../pages.js';
+import { SHORT_ID } from '../table-text.js';
+import { EXAMPLE_ID } from './approvals.js';
 
 const days = z.string().transform((given, context) => {
   if (given === 'forever') return null;
@@ -19,46 +28,162 @@ async function showRetention({ database, output }: Ops): Promise<void> {
   output.one({ kept_days: days, kept: days === null ? 'forever' : `${days} days` });
 }
 
+const money = z.object({ raw: z.string(), asset: z.enum(ASSETS) }).nullish();
 const eventLine = z.object({
   sequence: z.int(),
   created_at: z.string(),
   type: z.string(),
-  // A verification has no id of its own.
   data: z.object({
-    object: z.object({ id: z.string() }).or(z.object({ account_id: z.string() })),
+    object: z.object({
+      // A verification has no id of its own.
+      id: z.string().optional(),
+      account_id: z.string().optional(),
+      amount: money,
+      total: money,
+      source_account: z.string().optional(),
+      destination: z
+        .object({ account_id: z.string().optional(), account_number: z.string().optional() })
+        .optional(),
+    }),
   }),
   id: z.string(),
 });
 
-function eventFields(body: string): Fields {
-  const { data, id, ...fields } = eventLine.parse(JSON.parse(body));
-  const { object } = data;
-  const resourceId = 'id' in object ? object.id : object.account_id;
-  return { ...fields, sequence: String(fields.sequence), resource_id: resourceId, id };
+function eventFields(body: string, tenant: string) {
+  const { data, id, sequence, ...fields } = eventLine.parse(JSON.parse(body));
+  const { id: resourceId, account_id: account, source_account: from, ...object } = data.object;
+  const amount = object.amount ?? object.total ?? null;
+  return {
+    sequence: String(sequence),
+    ...fields,
+    resource_id: resourceId ?? account ?? null,
+    amount: amount && { raw: BigInt(amount.raw), asset: amount.asset },
+    from: from ?? null,
+    to: object.destination?.account_id ?? object.destination?.account_number ?? null,
+    tenant,
+    id,
+  };
 }
 
+/** Shows an event on one line, whose first columns are aligned. */
+function lineOf(fields: ReturnType<typeof eventFields>, isShort: boolean): string {
+  const { created_at: at, type, resource_id: id, amount, from, to, tenant } = fields;
+  const short = (one: string | null): string => (isShort ? one?.slice(0, SHORT_ID) : one) ?? '';
+  const parties = [from, to].flatMap((one) => (one === null ? [] : [short(one)])).join(' to ');
+  const time = `${at.slice(0, 19).replace('T', ' ')}Z`;
+  const sum = amount === null ? '' : formatAmount(amount);
+  return [time, type.padEnd(TYPE_WIDTH), short(id), sum.padStart(SUM_WIDTH), parties, tenant]
+    .join('  ')
+    .trimEnd();
+}
+const TYPE_WIDTH = 18;
+const SUM_WIDTH = 18;
+
+interface Followed {
+  readonly tenantId: Uuid | undefined;
+  readonly type: EventType | undefined;
+  readonly since: Instant | undefined;
+}
+
+/** Adds a line for each event from now on, or from `since` on, until the output is closed. */
+async function follow(ops: Ops, { tenantId, type, since }: Followed): Promise<void> {
+  const { database, output } = ops;
+  const { reader } = database;
+  const readLogs = () => reader.select(eventCounters, tenantId === undefined ? {} : { tenantId });
+  const shown = new Map<Uuid, bigint>();
+  for (const { tenantId: id, lastSequence } of await readLogs()) {
+    const first = since === undefined ? null : await readFirstSequenceSince(reader, id, since);
+    shown.set(id, first === null ? lastSequence : first - 1n);
+  }
+  await output.repeat(async () => {
+    const lines: ReturnType<typeof eventFields>[] = [];
+    for (const { tenantId: id, lastSequence } of await readLogs()) {
+      const name = (await namesOf(reader, [{ tenantId: id }])).tenant(id);
+      for (let after = shown.get(id) ?? 0n; after < lastSequence; after = shown.get(id) ?? 0n) {
+        const page = await readEvents(reader, id, { type }, 'asc', after, FOLLOWED_AT_ONCE);
+        lines.push(...page.bodies.map((body) => eventFields(body, name)));
+        shown.set(id, page.position > after ? page.position : lastSequence);
+      }
+    }
+    lines.sort((a, b) => compareText(a.created_at, b.created_at));
+    for (const line of lines) output.each(line, lineOf(line, output.isOnTerminal));
+  });
+}
+const FOLLOWED_AT_ONCE = 500;
+
+const listCommand = query({
+  summary: 'events of all tenants or of one, newest first, or new ones as they come',
+  explanation: `
+With --follow, a line is added for each new event, and before them for those from --since on, oldest first, until you press
+Ctrl-C; with --json, a line of JSON.`,
+  examples: [
+    'events list --tenant acme --since 1h',
+    'events list --type payout.failed --since 7d --json',
+    'events list --follow',
+  ],
+  input: {
+    tenant: onlyTenant,
+    type: option('<type> only this, such as payout.failed', oneOf(EVENT_TYPES).optional()),
+    ...timeInput,
+    cursor: optional(
+      '<number> only what came before the event with this sequence, or of all tenants with this id, the last of a list',
+    ),
+    limit,
+    follow: flag('add new events as they come, until you press Ctrl-C'),
+  },
+  run: async (ops, { tenant, follow: isFollowing, limit: most, cursor, type, ...page }) => {
+    const { reader } = ops.database;
+    const { from, to } = boundsOf(page);
+    if (isFollowing) {
+      if (page.until !== undefined || cursor !== undefined)
+        throw new UsageError('--follow goes with neither --until nor --cursor');
+      return follow(ops, { tenantId: tenant?.id, type, since: from });
+    }
+    const filter = { type, from, to };
+    const options = { hasSeconds: true, expendable: ['id', 'tenant'], cut: ['tenant'] };
+    if (tenant !== undefined) {
+      if (cursor !== undefined && !/^[0-9]{1,9}$/.test(cursor))
+        throw new UsageError(`--cursor: ${cursor} is not the sequence of an event`);
+      const before = cursor === undefined ? null : BigInt(cursor);
+      const { bodies } = await readEvents(reader, tenant.id, filter, 'desc', before, most + 1);
+      const rows = bodies.map((body) => eventFields(body, tenant.name));
+      const detailsOnly = ['sequence', 'tenant'];
+      const own = { ...options, detailsOnly, position: 'sequence' };
+      return ops.output.newest(rows, most, 'No results.', own);
+    }
+    if (type !== undefined && from === undefined)
+      throw new UsageError(
+        'of all tenants --type needs --since, because only the events of one tenant have an index by type: add --since 1d or --tenant',
+      );
+    const before = cursor === undefined ? null : parseUuid(cursor);
+    if (cursor !== undefined && before === null)
+      throw new UsageError(
+        `--cursor: ${cursor} is not the id of an event; a sequence needs --tenant`,
+      );
+    const found = await readNewestEvents(reader, filter, before, most + 1);
+    const names = await namesOf(reader, found);
+    const rows = found.map(({ tenantId, body }) => eventFields(body, names.tenant(tenantId)));
+    ops.output.newest(rows, most, 'No results.', { ...options, detailsOnly: ['sequence'] });
+  },
+});
+
+const showCommand = query({
+  summary: 'one event, as the API and webhooks have it',
+  examples: [`events show ${EXAMPLE_ID}`],
+  input: { id: named.event },
+  run: async ({ database: { reader }, output }, { id: event }) => {
+    const { data, ...fields } = wholeEvent.parse(JSON.parse(event.body));
+    const tenant = (await namesOf(reader, [event])).tenant(event.tenantId);
+    output.one({ tenant, ...fields, data: Described.nested(data) });
+  },
+});
+const wholeEvent = z
+  .object({ data: z.record(z.string(), z.unknown()) })
+  .catchall(z.union([z.string(), z.number()]));
+
 export const eventCommands = {
-  list: query({
-    summary: "a tenant's events, newest first",
-    examples: [
-      'events list --tenant acme --since 1h',
-      'events list --tenant acme --type payout.failed --json',
-    ],
-    input: {
-      tenant,
-      type: option('<type> only this, such as payout.failed', oneOf(EVENT_TYPES).optional()),
-      ...timeInput,
-      cursor: numberCursor('event with this sequence'),
-      limit,
-    },
-    run: async ({ database: { reader }, output }, { tenant: { id }, limit: most, ...page }) => {
-      const { from, to } = boundsOf(page);
-      const before = page.cursor === undefined ? null : BigInt(page.cursor);
-      const filter = { type: page.type, from, to };
-      const { bodies } = await readEvents(reader, id, filter, 'desc', before, most + 1);
-      output.newest(bodies.map(eventFields), most, 'No results.', { position: 'sequence' });
-    },
-  }),
+  list: listCommand,
+  'show <id>': showCommand,
   retention: group('how long the log keeps events', {
     show: query({
       summary: 'how long events are kept',
