@@ -147,7 +147,7 @@ export function parseDetails({ details }: AuditRow): AuditDetails {
 
 interface AuditFilter {
   readonly tenantId?: Uuid | undefined;
-  readonly subjectId?: string | undefined;
+  readonly subjectId?: string | readonly string[] | undefined;
   readonly action?: string | undefined;
   readonly actor?: string | undefined;
   /** Inclusive. */
@@ -167,7 +167,9 @@ export async function listAuditRows(
   if (filter.tenantId !== undefined)
     conditions.push(`tenant_id=${literal(auditLog, 'tenantId', filter.tenantId)}`);
   if (filter.subjectId !== undefined)
-    conditions.push(`subject_id=${literal(auditLog, 'subjectId', filter.subjectId)}`);
+    conditions.push(
+      `subject_id IN (${literals(auditLog, 'subjectId', [filter.subjectId].flat())})`,
+    );
   if (filter.action !== undefined)
     conditions.push(`action=${literal(auditLog, 'action', filter.action)}`);
   if (filter.actor !== undefined)

@@ -30,13 +30,18 @@ export async function setRetention(
   if (days !== null && (!Number.isInteger(days) || days < MIN_RETENTION_DAYS || days > MAX_DAYS))
     throw new ApiError(invalidField('days', 'out_of_range'));
   await transact(database, async (transaction) => {
+    const previous = await transaction.find(
+      eventRetention,
+      { name: 'events' },
+      { forUpdate: true },
+    );
     await transaction.execute(upsertSql(eventRetention, [{ name: 'events', days }], ['days']));
     await recordAction(transaction, actor, clock(), {
       tenantId: null,
       action: 'events.set_retention',
       subjectType: 'event_log',
       subjectId: 'events',
-      details: { days },
+      details: { days, previous: previous?.days ?? null },
     });
   });
 }

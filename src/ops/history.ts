@@ -20,6 +20,18 @@ export function readHistoryOf(
   return readHistory(reader, resource, { timeZone: 'UTC', now }, source);
 }
 
+/** Returns a delivery's event, its state, and when and how its last attempt ended. */
+export function deliveryText(
+  { eventType, state, attempts }: DeliveryWithAttempts,
+  receiver = '',
+): string {
+  const last = attempts.at(-1);
+  const made = `${eventType}${receiver}: ${state}, ${counted(attempts.length, 'attempt')}`;
+  if (last === undefined) return made;
+  const result = last.status === null ? last.failure : `answer ${last.status}`;
+  return `${made}, the last at ${toRfc3339(last.at)}: ${result ?? 'no result yet'}`;
+}
+
 /** Shows a delivery with its last attempt. */
 export function deliveryFields(delivery: DeliveryWithAttempts): Fields {
   const { attempts } = delivery;
@@ -44,12 +56,7 @@ export function historyFields({ events: happened, deliveries, notes, taker }: Hi
     ),
     deliveries: Described.each(
       deliveries,
-      ({ url, delivery, attempts }) => {
-        const { eventType, state } = delivery;
-        const status = attempts.at(-1)?.status;
-        const last = status === null || status === undefined ? '' : `, last answer ${status}`;
-        return `${eventType} to ${url}: ${state}, ${counted(attempts.length, 'attempt')}${last}`;
-      },
+      ({ url, delivery, attempts }) => deliveryText({ ...delivery, attempts }, ` to ${url}`),
       ({ url, delivery, attempts }) => {
         // A delivery of an event that its endpoint has not read has no row, so its id names nothing.
         const { id: _, ...fields } = deliveryFields({ ...delivery, attempts });

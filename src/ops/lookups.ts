@@ -19,10 +19,12 @@ import { payouts } from '../db/entities/payouts.js';
 import { schedules } from '../db/entities/schedules.js';
 import { webhookEndpoints } from '../db/entities/webhooks.js';
 import type { Table } from '../db/table.js';
+import { staff } from '../db/entities/staff.js';
 import { findStaff } from '../staff/people.js';
 import { findByIdBeginning, idBeginsSql } from '../support/reading/search.js';
 import { OpsError, shellWord, UsageError } from './failures.js';
 import { PROGRAM } from './help.js';
+import { orSimilar, similarTo } from './similar.js';
 import { readStandardInput } from './standard-input.js';
 
 /** A resource that an input names. It is found once the user is authorised, or to choose what the command needs. */
@@ -127,7 +129,9 @@ async function findAccount(reader: Reader, named: string, tenant: string) {
   const byId = (await readById(reader, accounts, named)).filter(
     ({ type, tenantId }) => type !== 'system' && tenantId === (inTenant.tenantId ?? tenantId),
   );
-  if (byId.length > 0 || parseUuid(named) !== null) return onlyOf(byId, named);
+  const isId =
+    parseUuid(named) !== null || (tenant === '' && /^[0-9]*[a-f-][0-9a-f-]*$/i.test(named));
+  if (byId.length > 0 || isId) return onlyOf(byId, named);
   const found = await reader.find(accounts, { ...inTenant, ...accountKey(named, tenant) });
   return found?.type === 'system' ? undefined : found;
 }
@@ -190,6 +194,8 @@ const SHOWN = {
 async function adviceOn(reader: Reader, named: string, noun: string): Promise<string> {
   if (/^[0-9a-f-]+$/i.test(named) && named.replaceAll('-', '').length < 8)
     return ': give at least 8 digits of its id';
+  if (noun !== 'event' && (await readById(reader, events, named)).length > 0)
+    return `; this is an event: ${PROGRAM} events show ${named}`;
   const found = await findByIdBeginning(reader, named);
   for (const [kind, [other, commands]] of Object.entries(SHOWN)) {
     const [first] = found[kind as keyof typeof SHOWN];
@@ -219,24 +225,35 @@ function byId<Row extends { readonly id: Uuid; readonly status?: string }>(
 }
 
 export const named = {
-  tenant: lookup(findTenant, (tenant) => `there is no tenant ${tenant}: ${PROGRAM} tenants list`),
+  tenant: lookup(findTenant, async (tenant, _, reader) => {
+    const names = (await reader.select(tenants, {})).map(({ name }) => name);
+    const similar = similarTo(tenant, names);
+    const advice = similar.length > 0 ? '' : await adviceOn(reader, tenant, 'tenant');
+    return `there is no tenant ${tenant}${advice || orSimilar(similar, 'tenants list')}`;
+  }),
   /** By id, alias or phone; with an alias or a phone, the tenant is required. */
   account: lookup(
     findAccount,
-    (account, tenant) => `there is no account ${account}${tenant === '' ? '' : ` in ${tenant}`}`,
+    async (account, tenant, reader) =>
+      `there is no account ${account}${tenant === '' ? '' : ` in ${tenant}`}${await adviceOn(reader, account, 'account')}`,
   ),
-  member: lookup(
-    findMember,
-    (member, tenant) =>
-      `${tenant} has no member ${member}: ${PROGRAM} members list --tenant ${shellWord(tenant)}`,
-  ),
+  member: lookup(findMember, async (member, tenant, reader) => {
+    const own = { tenantId: await tenantIdOf(reader, tenant), isActive: true } as const;
+    const names = (await reader.select(members, own)).map(({ name }) => name);
+    const list = `members list --tenant ${shellWord(tenant)}`;
+    return `${tenant} has no member ${member}${orSimilar(similarTo(member, names), list)}`;
+  }),
   token: lookup(findToken, (keyId) => `there is no token with the key id ${keyId}`),
   adjustment: lookup(
     findAdjustment,
     (reference, tenant) => `${tenant} has no adjustment with the reference ${reference}`,
   ),
   transfer: byId(transfers, 'transfer'),
-  original: lookup(findOriginal, (id) => `there is no transfer or bonus ${id}`),
+  original: lookup(
+    findOriginal,
+    async (id, _, reader) =>
+      `there is no transfer or bonus ${id}${await adviceOn(reader, id, 'original')}`,
+  ),
   endpoint: byId(webhookEndpoints, 'webhook endpoint'),
   event: byId(events, 'event'),
   bonus: byId(bonuses, 'bonus'),
@@ -244,5 +261,8 @@ export const named = {
   finding: byId(auditFindings, 'finding'),
   schedule: byId(schedules, 'schedule'),
   payout: byId(payouts, 'payout'),
-  staff: lookup(findStaff, (name) => `no member of the staff is called ${name}`),
+  staff: lookup(findStaff, async (name, _, reader) => {
+    const names = (await reader.select(staff, {})).map((one) => one.name);
+    return `no member of the staff is called ${name}${orSimilar(similarTo(name, names), 'staff list')}`;
+  }),
 };

@@ -1,3 +1,5 @@
+import { PROGRAM } from './help.js';
+
 const MOST = 5;
 /** A name with more changed letters, or a larger part of them, was hardly meant. */
 const MAX_CHANGES = 3;
@@ -31,4 +33,9 @@ function changesBetween(one: string, other: string): number {
     row = next;
   }
   return row.at(-1) ?? 0;
+}
+
+/** Returns the end of an error: the names that may have been meant, or a command that helps. */
+export function orSimilar(names: readonly string[], help: string): string {
+  return names.length > 0 ? `: did you mean ${names.join(', ')}?` : `: ${PROGRAM} ${help}`;
 }

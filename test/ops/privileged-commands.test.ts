@@ -308,6 +308,10 @@ describe('the privileged commands of operators', () => {
       const set = await acts('events.set_retention', 'events', 'retention', 'set', days);
       assert.equal(set.kept_days, kept);
     }
+    const [{ details } = {}] = await test.sql(
+      "SELECT details FROM audit_log WHERE action='events.set_retention' ORDER BY id DESC LIMIT 1",
+    );
+    assert.deepEqual(JSON.parse(String(details)), { days: null, previous: 36_500 });
     assert.equal((await done(['events', 'retention', 'show'])).kept, 'forever');
     recorded.add('events retention set');
   });

@@ -23,12 +23,11 @@ import { countFound, findByText } from '../../support/reading/search.js';
 import { namesOf } from '../../support/reading/transfers.js';
 import { managerCommand, type Ops, query } from '../command.js';
 import { OpsError } from '../failures.js';
-import { PROGRAM } from '../help.js';
 import { auditAction, flag, limit, onlyTenant, option, optional, reason } from '../inputs.js';
 import { named } from '../lookups.js';
 import { type Fields, rowFields } from '../fields.js';
 import { assertRange, cursor, positionOf } from '../pages.js';
-import { similarTo } from '../similar.js';
+import { orSimilar, similarTo } from '../similar.js';
 import { time, untilTime } from '../times.js';
 
 export const auditCommand = query({
@@ -68,7 +67,7 @@ chain is broken. Keep its output elsewhere, because a person who can rewrite the
   input: {
     tenant: onlyTenant,
     subject: optional(
-      '<id> only what was done to this: the id of an account, member, tenant, pay-in or adjustment, a key id, an alias',
+      '<id> only what was done to this: the id of a resource or its beginning, an alias, a reference, a key id',
     ),
     action: option('<action> only this, such as token.revoke', auditAction.optional()),
     actor: optional('<name> only what this person, service or member:ID did'),
@@ -89,11 +88,18 @@ chain is broken. Keep its output elsewhere, because a person who can rewrite the
     if (isVerification) return verify(ops, tenantId);
     const { cursor: beforeId, ...filter } = more;
     assertRange(filter);
-    const where = { tenantId, subjectId, beforeId, ...filter };
+    const also = subjectId === undefined ? [] : await readSubjects(ops, subjectId);
+    const where = {
+      tenantId,
+      subjectId: subjectId && [subjectId, ...also],
+      beforeId,
+      ...filter,
+    };
     const entries = await listAuditRows(database.reader, where, most + 1);
     if (entries.length === 0) {
       if (more.actor !== undefined) await assertActor(database.reader, more.actor);
-      if (subjectId !== undefined) await assertSubject(database.reader, subjectId, ops.clock());
+      if (subjectId !== undefined && also.length === 0)
+        await assertSubject(database.reader, subjectId, ops.clock());
     }
     const nameOf = await subjectNames(database.reader, entries);
     const rows = entries.map((entry) => ({
@@ -124,6 +130,18 @@ async function assertActor(reader: Reader, actor: string): Promise<void> {
   );
 }
 
+/** Returns the id of the only resource that an alias, the beginning of an id or another text finds. */
+async function readSubjects(
+  { database: { reader }, clock, output }: Ops,
+  subject: string,
+): Promise<readonly Uuid[]> {
+  if (parseUuid(subject) !== null) return [];
+  const found = Object.values(await findByText(reader, subject, clock())).flat() as { id: Uuid }[];
+  const ids = found.length === 1 ? found.map(({ id }) => id) : [];
+  for (const id of ids) output.more(`${subject} is ${id}`);
+  return ids;
+}
+
 /** Throws OpsError for a subject without a line in the audit log that is not the id of a resource. */
 async function assertSubject(reader: Reader, subjectId: string, now: Instant): Promise<void> {
   if ((await listAuditRows(reader, { subjectId }, 1)).length > 0) return;
@@ -133,10 +151,6 @@ async function assertSubject(reader: Reader, subjectId: string, now: Instant): P
   throw new OpsError(
     `neither the audit log nor a resource has the id "${subjectId}"${orSimilar(ids.slice(0, 5), 'search --help')}`,
   );
-}
-
-function orSimilar(names: readonly string[], help: string): string {
-  return names.length > 0 ? `: did you mean ${names.join(', ')}?` : `: ${PROGRAM} ${help}`;
 }
 
 /**

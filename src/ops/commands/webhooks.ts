@@ -23,11 +23,11 @@ import { readDeliveries } from '../../webhooks/endpoints.js';
 import { command, type CommandDefinition, type Ops, query } from '../command.js';
 import { UsageError } from '../failures.js';
 import { PROGRAM } from '../help.js';
-import { deliveryFields } from '../history.js';
+import { deliveryFields, deliveryText } from '../history.js';
 import { named } from '../lookups.js';
 import { optionalReason, optionalTenant, option, reason, wholeNumber } from '../inputs.js';
 import { time } from '../times.js';
-import { type Fields, rowFields } from '../fields.js';
+import { Described, type Fields, rowFields } from '../fields.js';
 import { cursor, positionOf } from '../pages.js';
 
 function endpointFields(endpoint: WebhookEndpoint): Fields {
@@ -40,10 +40,13 @@ function endpointFields(endpoint: WebhookEndpoint): Fields {
 async function show({ database, clock, output }: Ops, endpointId: Uuid) {
   const endpoint = await readDescribedEndpoint(database.reader, endpointId, clock());
   const { lostFrom, lostTo } = endpoint;
+  const [last] = (await readDeliveries(database.reader, endpointId, null, 1)).items;
   output.one({
     ...endpointFields(endpoint),
     waits_for: endpoint.text,
     events: endpoint.types,
+    last_delivery:
+      last === undefined ? null : Described.one(deliveryText(last), deliveryFields(last)),
     next_attempt_at: endpoint.nextAttemptAt,
     ...rowFields(webhookEndpoints, endpoint, 'failuresInRow probeAt:next_probe_at'),
     claimed_until: toRfc3339(endpoint.leaseUntil),
@@ -144,7 +147,7 @@ export const webhookCommands = {
       const { id: endpointId } = endpoint;
       const before = await positionOf(reader, webhookDeliveries, { endpointId }, cursor);
       const { items } = await readDeliveries(reader, endpointId, before, most + 1);
-      const detailsOnly = ['id', 'cause', 'last_attempt_at'];
+      const detailsOnly = ['id', 'cause'];
       const none = 'Nothing was delivered to it.';
       output.newest(items.map(deliveryFields), most, none, { detailsOnly });
     },
