@@ -1,4 +1,5 @@
 import { checkedText, MAX_DESCRIPTION, MAX_REASON } from '../core/checked-text.js';
+import type { Amount } from '../core/amount.js';
 import { ApiError, type CommandResult, invalidField } from '../core/errors.js';
 import { commandFingerprint } from '../core/fingerprint.js';
 import { newId, type Uuid } from '../core/ids.js';
@@ -65,6 +66,12 @@ export function resultOf<Row>(
       message: `the ledger did not answer, so the result is unknown; repeat the same command with the reference ${reference}: it moves money at most once`,
     });
   throw new ApiError(refusal);
+}
+
+/** Throws invalid_field for a reference or amount that no proposal can have. */
+export function assertProposal(reference: string, { raw }: Amount): void {
+  assertReference(reference);
+  assertPositive(raw);
 }
 
 function assertPositive(raw: bigint): void {

@@ -24,6 +24,7 @@ import { amountsBeginning } from '../support/reading/term-search.js';
 import { UsageError } from './failures.js';
 import { PROGRAM } from './help.js';
 import { named } from './lookups.js';
+import type { Output } from './output.js';
 import { similarTo } from './similar.js';
 
 /** Parses and checks options. Every message completes a line that begins with the option's name. */
@@ -55,6 +56,18 @@ export const reason = (purpose = '; the audit log keeps it', most = MAX_REASON) 
       return z.NEVER;
     }),
   );
+
+/** Defines a reason that is asked for at a terminal. */
+export const askedReason = (purpose: string) =>
+  option(`<text> why${purpose}; asked for at a terminal`, reason().optional());
+
+/** Returns the reason, asked for if it is missing. Throws UsageError. */
+export async function reasonOf(given: string | undefined, output: Output): Promise<string> {
+  const asked = given ?? (await output.ask('Reason', '--reason is required'));
+  const result = reason().safeParse(asked);
+  if (result.success) return result.data;
+  throw new UsageError(`--reason: ${result.error.issues[0]?.message ?? 'is not valid'}`);
+}
 
 export const optionalReason = option(`<text> why; the audit log keeps it`, reason().optional());
 

@@ -211,12 +211,12 @@ export class Output {
   }
 
   /**
-   * Asks before an action that ends or weakens something. `follows`: its consequence. Throws
-   * OpsError if the answer is "no", or without a terminal.
+   * Asks before an action that ends, moves or weakens something. `follows`: its consequence. Throws
+   * OpsError if the answer is "no", and UsageError without a terminal.
    */
   async confirm(what: string, follows = 'this cannot be undone'): Promise<void> {
     if (this.options.yes) return;
-    if (!this.canAsk) throw new OpsError(`${what}: ${follows}; confirm it with --yes`);
+    if (!this.canAsk) throw new UsageError(`${what}: ${follows}; confirm it with --yes`);
     const answer = await this.prompt(
       `${what}${this.inName}. ${capitalised(follows)}. Go on? [y/N] `,
     );

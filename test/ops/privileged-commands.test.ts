@@ -88,7 +88,7 @@ describe('the privileged commands of operators', () => {
     if (asking !== 'always' || args.includes('--code')) return;
     const before = await newest();
     const { code, stdout, stderr } = await ops(args);
-    assert.deepEqual([code, stdout], [1, ''], args.join(' '));
+    assert.deepEqual([code, stdout], [2, ''], args.join(' '));
     assert.match(stderr, /confirm it with --yes/, args.join(' '));
     assert.deepEqual(await newest(), before);
   }
@@ -169,6 +169,15 @@ describe('the privileged commands of operators', () => {
     const money = ['--amount', '150000', '--asset', 'COPM'];
     await acts('payin.record', 'payins', 'record', ...account, ...money, '--reference', 'p1');
     const propose = words`adjustments propose out ${account} ${money} --reason twice --reference`;
+    const [unasked, wrong] = [
+      await ops([...propose, 'a1']),
+      await ops([...propose.map((word) => (word === '150000' ? '0' : word)), 'a1']),
+    ];
+    assert.match(
+      unasked.stderr,
+      /Propose to take 1,500\.00 COPM out of the account of Acme of .* \(twice\): nothing moves/,
+    );
+    assert.match(wrong.stderr, /amount\.raw is not valid/);
     await acts('adjustment.propose', ...(await people.withCode([...propose, 'a1'])));
     await acts('adjustment.propose', ...(await people.withCode([...propose, 'a2'])));
     await acts(
@@ -225,6 +234,15 @@ describe('the privileged commands of operators', () => {
         );
       const { id } = await bank.sent({ from: guarded, to: receiver, raw: LEAST });
       const refund = words`transfers refund ${text(id)} --reason 'ticket 3'`;
+      const tooMuch = await ops([...refund, '--amount', String(2n * LEAST)]);
+      assert.match(tooMuch.stderr, /more than can still be refunded/);
+      const unasked = await ops(refund);
+      const question = `Propose to send 1,000.00 COPM back from ${receiver.name} to ${guarded.name} (ticket 3): nothing moves until another person approves it; confirm it with --yes`;
+      assert.deepEqual(
+        [unasked.code, unasked.stderr.includes(question)],
+        [2, true],
+        unasked.stderr,
+      );
       const proposed = await acts('transfer.refund', ...(await people.withCode(refund)));
       assert.deepEqual(
         [proposed.status, proposed.refund_of, proposed.created_by],
@@ -420,7 +438,7 @@ describe('the privileged commands of operators', () => {
       ['tokens', 'revoke', String(issued.key_id)],
     ]) {
       const { code, stdout, stderr } = await ops(args);
-      assert.deepEqual([code, stdout], [1, ''], args.join(' '));
+      assert.deepEqual([code, stdout], [2, ''], args.join(' '));
       assert.match(stderr, /confirm it with --yes/);
     }
     assert.deepEqual(await newest(), before);

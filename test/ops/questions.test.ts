@@ -44,7 +44,7 @@ describe('the questions of the command line', () => {
     let shown = '';
     child.stdout.on('data', (piece: Buffer) => {
       shown += piece.toString();
-      const questions = shown.match(/\[y\/N\] |Document number|Code of .*: /g) ?? [];
+      const questions = shown.match(/\[y\/N\] |Document number|Reason,.*: |Code of .*: /g) ?? [];
       if (questions.length <= answers) return;
       answers = questions.length;
       if (answers > 1) child.stdin.write('\u0004');
@@ -126,7 +126,7 @@ describe('the questions of the command line', () => {
         /from 5,000\.00 COPM on: after the tenant's delay of 1 minute payments of any amount leave it without/,
       ],
     ] as const)
-      await fails(1, new RegExp(`${question.source}.*; confirm it with --yes`), ...args);
+      await fails(2, new RegExp(`${question.source}.*; confirm it with --yes`), ...args);
     const [policy] = await rows('policies', 'list', ...ANA);
     assert.deepEqual(policy?.threshold, { raw: '500000', asset: 'COPM' });
     await one('tenants', 'policy-delay', tenant, '--none', '--yes');
@@ -134,6 +134,14 @@ describe('the questions of the command line', () => {
     assert.match(asked.stdout, /5,000\.00 COPM on, in the name of maria\. From now on payments/);
     assert.equal(asked.code, 0);
     assert.deepEqual(await rows('policies', 'list', ...ANA), []);
+  });
+
+  it('a reason that is missing is asked for at a terminal, and required without one', async () => {
+    const propose = words`adjustments propose in --account $ask.ana --tenant ${tenant} --amount 700 --asset COPM --reference asked`;
+    await fails(2, /--reason is required/, ...propose);
+    const { stdout } = await atTerminal(propose, 'ticket 7\r');
+    assert.match(stdout, /Reason, in the name of maria: /);
+    assert.match(stdout, /Propose to put 7\.00 COPM into the account of Ana of .* \(ticket 7\)/);
   });
 
   it('a "no" neither asks for a code nor does anything; the code is asked for after a "yes"', async () => {

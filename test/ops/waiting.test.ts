@@ -80,7 +80,7 @@ describe('what waits, at the command line', () => {
     answered(await own.act('reject', gone, 'approver'), 200);
     const approve = [...words`transfers approve ${[first, second, first, gone]}`, ...REASON];
     await fails(
-      1,
+      2,
       /Approve 2 transfers, in total 20,000\.00 COPM \((?:the transfer of 10,000\.00 COPM from \S.* to \S.*(?:; |\))){2}: this cannot be undone; confirm it with --yes/,
       ...approve,
     );
@@ -121,7 +121,7 @@ describe('what waits, at the command line', () => {
     const read = (input: string, ...more: readonly string[]) =>
       run('src/ops/main.js', [...reject, ...more], people.env, input);
     const unasked = await read(`${paid}\n`);
-    assert.deepEqual([unasked.code, unasked.stdout], [1, '']);
+    assert.deepEqual([unasked.code, unasked.stdout], [2, '']);
     assert.match(unasked.stderr, /Reject 1 payout, in total .*; confirm it with --yes/);
     const { code, stdout } = await read(`\n${paid}\r\n${paid}\n`, '--yes');
     const results = LINES.parse(JSON.parse(stdout));

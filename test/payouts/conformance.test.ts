@@ -100,7 +100,7 @@ describe('the conformance check of gateways', () => {
 
     it('asks for confirmation, because the gateway pays its orders', async () => {
       const { code, stdout, stderr } = await check();
-      assert.deepEqual([code, stdout], [1, '']);
+      assert.deepEqual([code, stdout], [2, '']);
       assert.match(stderr, /which it pays: this cannot be undone; confirm it with --yes/);
     });
 

@@ -64,6 +64,8 @@ export function approvalFields(
 }
 
 const REASON = reason('; the tenant can read it for a rejection');
+/** Follows from a proposal, in the question before it. */
+export const UNTIL_APPROVED = 'nothing moves until another person approves it';
 /** The operations of a set that its question describes. */
 const MOST_NAMED = 10;
 /** The worker's sweeper notifies the workflow, because commands do not connect to Temporal. */

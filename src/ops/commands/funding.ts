@@ -1,4 +1,4 @@
-import { EXAMPLE_ASSET, formatAmount } from '../../core/amount.js';
+import { type Amount, EXAMPLE_ASSET, formatAmount } from '../../core/amount.js';
 import {
   type Adjustment,
   ADJUSTMENT_STATUSES,
@@ -7,6 +7,7 @@ import {
 } from '../../db/entities/operations.js';
 import {
   approveAdjustment,
+  assertProposal,
   listAdjustments,
   proposeAdjustment,
   recordPayIn,
@@ -19,12 +20,13 @@ import { shellWord } from '../failures.js';
 import { named } from '../lookups.js';
 import {
   amount,
+  askedReason,
   asset,
   eitherOf,
   onlyTenant,
   option,
   optional,
-  reason,
+  reasonOf,
   status,
   tenant,
   tenantOfAlias,
@@ -32,6 +34,8 @@ import {
 import { PROGRAM } from '../help.js';
 import { amountHint, boundsOf, pageInput, positionOf } from '../pages.js';
 import { type Fields, rowFields } from '../fields.js';
+import { capitalised } from '../output.js';
+import { UNTIL_APPROVED } from './approvals.js';
 
 const adjustmentFields = (adjustment: Adjustment): Fields =>
   adjustmentResource.presentToStaff('ops', adjustment);
@@ -45,6 +49,14 @@ const AMOUNT_INPUT = {
     '<reference> your own name for it, unique in the tenant; repeating the command with the same reference moves nothing again',
   ),
 };
+
+function moves(
+  { direction, ...amount }: Pick<Adjustment, 'direction'> & Amount,
+  account: string,
+): string {
+  const [verb, way] = direction === 'in' ? ['put', 'into'] : ['take', 'out of'];
+  return `${verb} ${formatAmount(amount)} ${way} ${account}`;
+}
 
 const REPLAYED = 'No money was moved: this was done before under the same reference.';
 
@@ -108,18 +120,25 @@ export const adjustmentCommands = {
     input: {
       'in|out': eitherOf('in', 'out'),
       ...AMOUNT_INPUT,
-      reason: reason("; the account's owner reads it with the movement"),
+      reason: askedReason("; the account's owner reads it with the movement"),
     },
     needs: 'adjustment.propose',
-    run: async (ops, { account, reference, reason, ...input }, tenantName) => {
+    run: async (ops, { account, reference, reason: given, ...input }, tenantName) => {
+      const amount = { raw: input.amount(input.asset), asset: input.asset };
+      assertProposal(reference, amount);
+      const reason = await reasonOf(given, ops.output);
+      const direction = input['in|out'];
+      const tenant = (await namesOf(ops.database.reader, [account])).tenant(account.tenantId);
+      const what = moves({ direction, ...amount }, `the account of ${account.name} of ${tenant}`);
+      await ops.output.confirm(`Propose to ${what} (${reason})`, UNTIL_APPROVED);
       const { resource, replayed } = await proposeAdjustment(ops, {
         tenantId: account.tenantId,
         accountId: account.id,
         reference,
         reason,
         by: await ops.by(),
-        direction: input['in|out'],
-        amount: { raw: input.amount(input.asset), asset: input.asset },
+        direction,
+        amount,
       });
       ops.output.one(adjustmentFields(resource));
       const place = `--tenant ${shellWord(tenantName || account.tenantId)}`;
@@ -130,10 +149,7 @@ export const adjustmentCommands = {
   'approve <reference>': decisionCommand(
     'approve',
     'post an adjustment that another person proposed',
-    (adjustment, account) => {
-      const [verb, way] = adjustment.direction === 'in' ? ['Put', 'into'] : ['Take', 'out of'];
-      return `${verb} ${formatAmount(adjustment)} ${way} ${account} (${adjustment.reason})`;
-    },
+    (adjustment, account) => `${capitalised(moves(adjustment, account))} (${adjustment.reason})`,
     approveAdjustment,
     'No money was moved: the adjustment was posted before',
   ),

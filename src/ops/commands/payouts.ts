@@ -1,15 +1,6 @@
 import { formatAmount } from '../../core/amount.js';
-import { type Instant, toRfc3339 } from '../../core/instant.js';
-import type { Reader } from '../../db/database.js';
-import { approvals } from '../../db/entities/approvals.js';
-import {
-  type Payout,
-  type PayoutRailEvent,
-  payoutRailEvents,
-  type PayoutResolution,
-  payoutResolutions,
-  RESOLUTION_OUTCOMES,
-} from '../../db/entities/payouts.js';
+import { ApiError } from '../../core/errors.js';
+import { type Payout, RESOLUTION_OUTCOMES } from '../../db/entities/payouts.js';
 import { approveResolution, DEFAULT_QUIET_MS } from '../../payouts/resolution/approve.js';
 import {
   listResolutions,
@@ -17,143 +8,30 @@ import {
   readSeen,
   rejectResolution,
 } from '../../payouts/resolution/resolutions.js';
+import { OPEN_ALREADY, outcomeRefusal } from '../../payouts/resolution/checks.js';
 import { retryByStaff } from '../../payouts/resolution/retry.js';
-import { destinationText, recipientText, transitionsOf } from '../../payouts/rules.js';
-import { payoutResource } from '../../payouts/schemas.js';
+import { recipientText } from '../../payouts/rules.js';
 import { PayoutSubmitter } from '../../payouts/rail-calls.js';
 import { command, type Ops, query } from '../command.js';
 import { OpsError, UsageError } from '../failures.js';
 import { named } from '../lookups.js';
-import { flag, limit, oneOf, option, optionalReason } from '../inputs.js';
+import { askedReason, flag, limit, oneOf, option, reasonOf } from '../inputs.js';
 import { payoutList } from '../../payouts/service.js';
-import {
-  eventLine,
-  payoutWaitsFor,
-  resolutionLine,
-  SECOND_PERSON,
-  stuckText,
-} from '../../support/reading/payouts.js';
+import { resolutionLine } from '../../support/reading/payouts.js';
 import { namesOf } from '../../support/reading/transfers.js';
 import { readWaiting } from '../../support/reading/waiting.js';
-import { payoutWorkflowId } from '../../temporal/contracts.js';
 import { railCallsOf } from '../context.js';
 import { PROGRAM } from '../help.js';
-import { historyFields, readHistoryOf } from '../history.js';
 import { payoutApproval } from '../../payouts/decide.js';
-import { Described, type Fields, rowFields } from '../fields.js';
 import {
   approvalActionCommands,
-  approvalFields,
   EXAMPLE_ID,
+  UNTIL_APPROVED,
   type OperationCommands,
 } from './approvals.js';
 import { operationListCommand } from './operation-list.js';
 import { reconcileCommand } from './rails.js';
-
-function payoutFields(payout: Payout, from: string): Fields {
-  const fields = payoutResource.presentToStaff('ops', payout);
-  const { id = null, status = null, amount = null } = fields;
-  const { rail_reference = null, created_at = null } = fields;
-  const to = destinationText(payout);
-  return { id, status, amount, from, to, rail: payout.rail, rail_reference, created_at };
-}
-
-const MAX_CONTRADICTIONS = 5;
-/** The newest messages matter most; more would hide them. */
-const MAX_EVENTS = 20;
-
-async function readMessages(reader: Reader, { id: payoutId }: Payout) {
-  return Promise.all([
-    reader.select(payoutRailEvents, { payoutId }, { orderBy: ['id'] }),
-    listResolutions(reader, payoutId),
-  ]);
-}
-
-const eventFields = (event: PayoutRailEvent): Fields =>
-  rowFields(
-    payoutRailEvents,
-    event,
-    'at kind reported effect railReference attempt failureCode callbackId',
-  );
-
-const messageFields = (events: readonly PayoutRailEvent[]): Described =>
-  Described.each(events, eventLine, eventFields);
-
-/** Shows a code and its text, which is called `name`. */
-const codeFields = (code: string | null, name: string, text: string | null) =>
-  code && Described.one(text === null ? code : `${code}: ${text}`, { code, [name]: text });
-
-const resolutionFields = (resolutions: readonly PayoutResolution[]): Described =>
-  Described.each(resolutions, resolutionLine, (resolution) =>
-    rowFields(
-      payoutResolutions,
-      resolution,
-      'outcome status reason proposedBy decidedBy createdAt decidedAt',
-    ),
-  );
-
-function stuckFields(
-  payout: Payout,
-  from: string,
-  [events, resolutions]: Awaited<ReturnType<typeof readMessages>>,
-  now: Instant,
-): Fields {
-  const { stuckSince } = payout;
-  const last = events.at(-1);
-  const contradictions = events.filter(({ effect }) => effect === 'conflict');
-  const proposed = resolutions.filter(({ status }) => status === 'proposed');
-  return {
-    ...payoutFields(payout, from),
-    stuck_because: stuckText(payout),
-    stuck_since: toRfc3339(stuckSince),
-    stuck_for_s: stuckSince === null ? null : Math.max(0, Math.round((now - stuckSince) / 1_000)),
-    last_message: last === undefined ? null : Described.one(eventLine(last), eventFields(last)),
-    contradictions: messageFields(contradictions.slice(-MAX_CONTRADICTIONS)),
-    proposed: resolutionFields(proposed),
-  };
-}
-
-async function show({ database: { reader }, clock, output }: Ops, payout: Payout): Promise<void> {
-  const { id, tenantId, sourceAccountId: from, createdAt, asset } = payout;
-  const now = clock();
-  const transitions = transitionsOf(payout);
-  const instants = [createdAt, payout.approvalExpiresAt, ...transitions.map(({ at }) => at)];
-  const [names, given, messages, history] = await Promise.all([
-    namesOf(reader, [payout]),
-    reader.select(approvals, { resourceId: id }, { orderBy: ['createdAt', 'id'] }),
-    readMessages(reader, payout),
-    readHistoryOf(reader, payout, instants, now),
-  ]);
-  const [events, resolutions] = messages;
-  const isProposed = resolutions.some(({ status }) => status === 'proposed');
-  output.one({
-    ...stuckFields(payout, names.account(from), messages, now),
-    tenant: names.tenant(tenantId),
-    from_account_id: from,
-    fee: { raw: payout.feeRaw, asset },
-    description: payout.description,
-    reference: payout.reference,
-    created_by: names.person(payout.createdBy),
-    waits_for: isProposed ? SECOND_PERSON : payoutWaitsFor(payout, now),
-    status_transitions: Described.each(
-      transitions,
-      ({ status, at }) => `${status} at ${toRfc3339(at)}`,
-      ({ status, at }) => ({ status, at: toRfc3339(at) }),
-    ),
-    approvals: approvalFields(
-      given.map(({ actorClaimed: by, channel, createdAt: at }) => ({ by, channel, at })),
-    ),
-    rejection: codeFields(payout.rejectionCode, 'reason', payout.rejectionReason),
-    failure: codeFields(payout.failureCode, 'message', payout.failureMessage),
-    rail_messages: messageFields(events.slice(-MAX_EVENTS)),
-    attempts: payout.attempts,
-    last_attempt_at: toRfc3339(payout.attemptedAt),
-    next_poll_at: toRfc3339(payout.nextPollAt),
-    resolutions: resolutionFields(resolutions),
-    workflow_id: payoutWorkflowId(id),
-    ...historyFields(history),
-  });
-}
+import { payoutFields, readMessages, show, stuckFields } from './payout-fields.js';
 
 const PAYOUTS: OperationCommands<Payout> = {
   noun: 'payout',
@@ -264,7 +142,7 @@ PAYOUT_RAIL_KEYS as the worker has them. If a rail cannot void, its last order m
         `<outcome> the outcome: ${RESOLUTION_OUTCOMES.join(', ')}`,
         oneOf(RESOLUTION_OUTCOMES).optional(),
       ),
-      reason: optionalReason,
+      reason: askedReason(' it had this outcome'),
       approve: flag('apply what another person proposed'),
       reject: flag('end the proposal'),
     },
@@ -277,16 +155,20 @@ PAYOUT_RAIL_KEYS as the worker has them. If a rail cannot void, its last order m
             ? 'payout.resolve_reject'
             : 'payout.resolve_propose',
     },
-    check: ({ outcome, reason, approve, reject }) => {
+    check: ({ outcome, approve, reject }) => {
       if (Number(outcome !== undefined) + Number(approve) + Number(reject) !== 1)
         throw new UsageError('give one of --outcome, --approve and --reject');
-      if (outcome !== undefined && reason === undefined)
-        throw new UsageError('--reason is required');
     },
     run: async (ops, { id: payout, outcome, reason, approve }) => {
       const seen = await readSeen(ops.database.reader, payout);
       if (outcome !== undefined) {
-        const proposal = { outcome, reason: reason ?? '', by: await ops.by() };
+        const refused =
+          seen.proposal === undefined ? outcomeRefusal(payout, outcome) : OPEN_ALREADY;
+        if (refused !== null) throw new ApiError(refused);
+        const why = await reasonOf(reason, ops.output);
+        const what = `Propose the outcome ${outcome} (${why}) for the payout ${described(payout)}`;
+        await ops.output.confirm(what, UNTIL_APPROVED);
+        const proposal = { outcome, reason: why, by: await ops.by() };
         await show(ops, await proposeResolution(ops.writer, seen, proposal));
         return ops.output.say(
           `A second person applies it: ${PROGRAM} payouts resolve ${payout.id} --approve`,

@@ -1,4 +1,5 @@
 import { formatAmount } from '../../core/amount.js';
+import { ApiError } from '../../core/errors.js';
 import { toRfc3339 } from '../../core/instant.js';
 import { counted } from '../../core/collections.js';
 import type { Transfer } from '../../db/entities/operations.js';
@@ -11,13 +12,14 @@ import {
   readTransferDetails,
   type TransferDetails,
 } from '../../support/reading/transfers.js';
+import { receiverOf, refundableRaw, refundRefusal } from '../../transfers/originals.js';
 import { transferApproval } from '../../transfers/approval-outcomes.js';
 import { transferList, Transfers } from '../../transfers/service.js';
 import { transferResource } from '../../transfers/schemas.js';
 import { command, query } from '../command.js';
 import { named } from '../lookups.js';
 import { PROGRAM } from '../help.js';
-import { amount, option, reason } from '../inputs.js';
+import { amount, askedReason, option, reasonOf } from '../inputs.js';
 import { Described, type Fields, rowFields } from '../fields.js';
 import {
   approvalFields,
@@ -25,6 +27,7 @@ import {
   doneBy,
   EXAMPLE_ID,
   NO_NOTIFIER,
+  UNTIL_APPROVED,
   type OperationCommands,
 } from './approvals.js';
 import { operationListCommand } from './operation-list.js';
@@ -136,15 +139,23 @@ export const transferCommands = {
         '<amount> how much; by default all that can still be refunded',
         amount.optional(),
       ),
-      reason: reason('; both parties read it'),
+      reason: askedReason('; both parties read it'),
     },
     needs: 'transfer.refund',
-    run: async (ops, { id: original, amount, reason }) => {
-      const { id, asset } = original;
+    run: async (ops, { id: original, amount: amountIn, reason }) => {
+      const { id, asset, sourceAccountId } = original;
+      const amount = amountIn === undefined ? null : { raw: amountIn(asset), asset };
+      const refused = refundRefusal(original, amount?.raw ?? null);
+      if (refused !== null) throw new ApiError(refused);
+      const why = await reasonOf(reason, ops.output);
+      const names = await namesOf(ops.database.reader, [original]);
+      const sum = formatAmount(amount ?? { raw: refundableRaw(original), asset });
+      const parties = `from ${names.account(receiverOf(original))} to ${names.account(sourceAccountId)}`;
+      await ops.output.confirm(`Propose to send ${sum} back ${parties} (${why})`, UNTIL_APPROVED);
       const transfers = new Transfers({ ...ops, notifier: NO_NOTIFIER });
       const result = await transfers.proposeRefund(original, {
-        amount: amount === undefined ? null : { raw: amount(asset), asset },
-        reason,
+        amount,
+        reason: why,
         by: await ops.by(),
       });
       const refund = doneBy(result, `audit-log --subject ${id}`);
