@@ -15,6 +15,7 @@ import type { StaffIdentity } from '../staff/rules.js';
 import type { BatchActionSignal } from '../temporal/contracts.js';
 import { outboxEntry } from '../temporal/outbox.js';
 import { cancelCommands } from './commands.js';
+import { isKnownToRail } from './restored-rows.js';
 import {
   batchAudit,
   batchType,
@@ -120,6 +121,7 @@ async function cancel(
     sourceAccountId,
     by: { actor, reason, actionId },
     outboxId: newId(),
+    isKnownToRail: await isKnownToRail(database.reader, batch),
   });
   if (!outcome.done) throw new ApiError(outcome.refusal);
   return outcome.resource;

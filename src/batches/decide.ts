@@ -6,7 +6,12 @@ import { approvalPolicies } from '../db/entities/approvals.js';
 import { type Batch, batches, type BatchRow, batchRows } from '../db/entities/batches.js';
 import { memberRoles, type Tenant, tenants } from '../db/entities/parties.js';
 import { checkSpending } from '../operations/payments.js';
-import { AUTHORITY_INSUFFICIENT, type Fee, paymentColumns } from '../accounts/rules.js';
+import {
+  AUTHORITY_INSUFFICIENT,
+  type Fee,
+  fundsRefusal,
+  paymentColumns,
+} from '../accounts/rules.js';
 import { requiredApprovals } from '../approvals/rules.js';
 import {
   accept,
@@ -45,6 +50,8 @@ import {
   type MemberCommand,
   insertOutboxEntry,
   endReadyBatch,
+  knownToRailRefusal,
+  type RailKnowledge,
 } from './withdrawal.js';
 
 export interface PayRow extends BatchCommand {
@@ -64,6 +71,8 @@ export interface RowPayment {
   readonly fee: Fee;
   /** The first rule about the source account that forbids the payment. */
   readonly rule: Refusal | null;
+  /** The rule that alone forbids a payment that may have left already: the funds suffice. */
+  readonly fundsRule: Refusal | null;
   readonly columns: ReturnType<typeof paymentColumns> &
     Pick<BatchRow, 'reference'> & { readonly batchId: Uuid; readonly batchRow: number };
 }
@@ -75,7 +84,7 @@ export type DecidePayment<C, Payment> = (
   state: LockedState,
 ) => { readonly payment: Payment; readonly writes: Writes } | { readonly refusal: Refusal };
 
-interface CancelBatch extends BatchCommand {
+interface CancelBatch extends BatchCommand, RailKnowledge {
   readonly by: Cancellation;
   readonly outboxId: Uuid;
 }
@@ -200,7 +209,8 @@ function rowPayment(
   };
   const ofBatch = { batchId: batch.id, batchRow: row.number, reference: row.reference };
   const columns = { ...ofBatch, ...paymentColumns(payment, fee, month.name, state.at) };
-  return { row, tenant, amount, fee, rule, columns };
+  const fundsRule = fundsRefusal({ source: payer, amount, feeRaw: fee.raw });
+  return { row, tenant, amount, fee, rule, fundsRule, columns };
 }
 
 /** Returns the source account as if the row's share of the hold were released. */
@@ -237,18 +247,19 @@ function joinWrites(one: Writes, other: Writes): Writes {
 
 /** Withdraws a ready batch. An executing batch pays no further row, and its hold is released. */
 export function decideCancel(
-  { tenantId, batchId, by, outboxId }: CancelBatch,
+  { tenantId, batchId, by, outboxId, isKnownToRail }: CancelBatch,
   state: LockedState,
 ): Decision<Batch> {
   const batch = state.row(batches, { id: batchId });
   if (batch?.tenantId !== tenantId) return refuse(NOT_FOUND);
   const lapse = decideDueLapse(batch, outboxId, CANCELABLE, state);
   if (lapse !== null) return lapse;
-  if (batch.status === 'ready')
-    return endReadyBatch(batch, { code: 'withdrawn', outboxId, by }, state);
   if (isSettled(batch)) return refuse(SETTLED);
   if (!CANCELABLE.includes(batch.status)) return refuse(stateRefusal(batch.status, CANCELABLE));
   if (batch.canceledAt !== null) return leaveUnchanged(batch);
+  if (isKnownToRail) return refuse(knownToRailRefusal(batch));
+  if (batch.status === 'ready')
+    return endReadyBatch(batch, { code: 'withdrawn', outboxId, by }, state);
   const canceled: Batch = { ...batch, canceledAt: state.at };
   const raw = unsettledDebit(batch);
   return accept(canceled, {

@@ -37,7 +37,8 @@ export function insertRowsSql(
   return sealed.length === 0 ? statements : [...statements, insertSql(payoutSecrets, sealed)];
 }
 
-function rowIds(batchId: Uuid): (number: number) => Uuid {
+/** Returns the id of each row by its number. The ids have the order of the numbers. */
+export function rowIds(batchId: Uuid): (number: number) => Uuid {
   const digest = hash('sha256', `rows of batch ${batchId}`, 'buffer');
   return (number) => idFromDigest(timeOfId(batchId), digest, number);
 }

@@ -28,6 +28,7 @@ import { EarlierPaymentsReader } from './earlier-payments.js';
 import { batchList, readBatchRows, readReviews } from './read-batches.js';
 import { readPayoutCounts } from './payout-counts.js';
 import type { BatchKind } from './kind.js';
+import { isKnownToRail } from './restored-rows.js';
 import { type BatchFile, batchType, hasFile } from './rules.js';
 import type { ReviewedBatch } from './schemas-fields.js';
 import type { MemberCommand } from './withdrawal.js';
@@ -89,12 +90,13 @@ export class Batches {
     keyed: RequestKey,
   ): Promise<CommandResult<Batch>> {
     const { tenantId, memberId, deadline } = caller;
-    const batch = await this.deps.database
-      .readerFor(caller)
-      .find(batches, { id: batchId, tenantId, kind: this.kind.name });
+    const reader = this.deps.database.readerFor(caller);
+    const batch = await reader.find(batches, { id: batchId, tenantId, kind: this.kind.name });
     const outboxId = newId();
     const sourceAccountId = batch?.sourceAccountId ?? null;
-    const command = { ...keyed, tenantId, memberId, batchId, sourceAccountId, outboxId };
+    const isAtRail = batch !== undefined && (await isKnownToRail(reader, batch));
+    const target = { tenantId, memberId, batchId, sourceAccountId, outboxId };
+    const command = { ...keyed, ...target, isKnownToRail: isAtRail };
     const result = await this.deps.writer.submit(kind, command, deadline);
     if (result.outcome.done && !result.replayed)
       this.deps.notifier.notify({ id: outboxId, resourceType: this.type, resourceId: batchId });

@@ -1,5 +1,5 @@
 import { type Actor, type AuditDetails, auditRow } from '../access/audit-log.js';
-import { NOT_FOUND } from '../core/errors.js';
+import { invalidState, NOT_FOUND, type Refusal } from '../core/errors.js';
 import { newId, type Uuid } from '../core/ids.js';
 import { roleAllows } from '../core/permissions.js';
 import {
@@ -36,7 +36,12 @@ export interface BatchCommand extends Command {
   readonly sourceAccountId: Uuid;
 }
 
-export interface MemberCommand extends Command {
+export interface RailKnowledge {
+  /** Whether a rail may have paid an open row in time that a restore lost. */
+  readonly isKnownToRail: boolean;
+}
+
+export interface MemberCommand extends Command, RailKnowledge {
   readonly batchId: Uuid;
   readonly sourceAccountId: Uuid | null;
   readonly memberId: Uuid;
@@ -86,12 +91,20 @@ export function decideWithdrawal(
   const lapse = decideDueLapse(batch, outboxId, WITHDRAWABLE, state);
   if (lapse !== null) return lapse;
   if (!WITHDRAWABLE.includes(batch.status)) return refuse(stateRefusal(batch.status, WITHDRAWABLE));
+  if (command.isKnownToRail) return refuse(knownToRailRefusal(batch));
   const actor: Actor = { channel: 'api', name: `member:${memberId}` };
   return endReadyBatch(
     batch,
     { code: 'withdrawn', outboxId, by: { actor, reason: null, actionId: newId() } },
     state,
   );
+}
+
+/** Refuses to end rows whose money may have left, before they have become payouts that ask their rail. */
+export function knownToRailRefusal({ status }: Batch): Refusal {
+  const message =
+    'a rail may have paid rows of this batch in the time that a restore lost: let the batch execute until they are payouts';
+  return invalidState(message, status, []);
 }
 
 /** Does nothing and binds no key if the lapse is not due or the batch has ended. */

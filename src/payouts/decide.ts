@@ -84,9 +84,15 @@ export function creationWrites(payout: Payout, outboxId: Uuid, at: Instant): Wri
     holds: [{ change: 'place', ...hold, raw: raw + feeRaw }],
     months: [{ accountId, asset, month, raw }],
     rows: [insertRow(payouts, payout), insertOutboxEntry(outboxId, payout, at)],
-    events: payout.status === 'approved' ? [payoutEvent('payout.approved', payout)] : [],
+    // A payout may begin at once, but the event shows it as it was approved.
+    events:
+      payout.approvedAt === null
+        ? []
+        : [payoutEvent('payout.approved', { ...payout, ...APPROVED })],
   };
 }
+
+const APPROVED = { status: 'approved', submittedAt: null } as const;
 
 type NewPayoutColumns = ReturnType<typeof paymentColumns> &
   Pick<Payout, 'id' | 'systemAccountId'> &

@@ -66,8 +66,8 @@ export function describeRow(batch: Pick<Batch, 'status'> | undefined): string {
 }
 
 /**
- * Returns whether people must act on a finding. The money of a row that becomes no payout, because a rule
- * refuses it or its batch is canceled, is given back although the rail may have paid it.
+ * Returns whether people must act on a finding. A row that becomes no payout, because the funds do not suffice or
+ * its batch lapses, is debited by an adjustment.
  */
 export function needsAction(finding: Pick<RestoreFinding, 'kind' | 'here'>): boolean {
   return contradicts(finding) || finding.here.startsWith(ROW);

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Uuid } from '../../src/core/ids.js';
 import { systemClock } from '../../src/core/instant.js';
-import { batchRows } from '../../src/db/entities/batches.js';
 import { migrate } from '../../src/db/migrate.js';
 import { SIMULATED } from '../../src/payouts/rails/rail.js';
 import { SimulatedRail } from '../../src/payouts/rails/simulated.js';
@@ -9,7 +8,6 @@ import { openLedger, flagContradictions } from '../../src/restores/finish-restor
 import { lastRestore, openRestore } from '../../src/restores/begin-restore.js';
 import { queryRails } from '../../src/restores/rails.js';
 import type { StaffIdentity } from '../../src/staff/rules.js';
-import { SupplierBatches } from '../batches/payout-support.js';
 import { run } from '../ops/ops.js';
 import {
   openPayoutBank,
@@ -21,7 +19,7 @@ import {
 } from '../payouts/support.js';
 import { answered, idLiteral, LEAST } from '../helpers/bank.js';
 import { addStaff, proven } from '../helpers/staff.js';
-import { assertLedgerSound, balanceOf } from '../helpers/world.js';
+import { balanceOf } from '../helpers/world.js';
 import { idsOf, RestoredService } from './support.js';
 
 const service = await RestoredService.open();
@@ -129,30 +127,6 @@ describe('finishing a restore', () => {
       available: 9_998n * LEAST,
       held: 0n,
     });
-  });
-
-  it('lists a payment of a row whose batch is executed again, because a refused or canceled row gives its money back', async () => {
-    const suppliers = await SupplierBatches.open(api);
-    const { id } = await suppliers.executed({}, {});
-    const [row, other] = await db.database.reader.select(batchRows, { batchId: id });
-    assert.ok(row !== undefined && other !== undefined);
-    await service.begin();
-    await service.paidThere(row.id);
-    const finished = await service.finish('--json');
-    assert.equal(finished.code, 0, finished.stderr);
-    const listed = await run(
-      'src/ops/main.js',
-      ['restore', 'findings', '--json'],
-      service.people.env,
-    );
-    for (const shown of [finished, listed])
-      assert.deepEqual(
-        [row, other].map((one) => idsOf(shown).includes(one.id)),
-        [true, false],
-        shown.stdout,
-      );
-    assert.equal(await suppliers.world.pay({ id }), 'over');
-    await assertLedgerSound(db.database);
   });
 
   it('does not open the ledger while payouts use a rail that is not configured, unless the rail is left out', async () => {

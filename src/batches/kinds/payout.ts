@@ -1,6 +1,7 @@
 import type { Asset } from '../../core/amount.js';
 import type { Keyring } from '../../core/fingerprint.js';
 import { newId, type Uuid } from '../../core/ids.js';
+import type { Instant } from '../../core/instant.js';
 import type { Reader } from '../../db/database.js';
 import type { BatchRow } from '../../db/entities/batches.js';
 import { type Payout, payouts } from '../../db/entities/payouts.js';
@@ -11,6 +12,7 @@ import { sealSecrets } from '../../payouts/service.js';
 import type { Column, TableRow } from '../../spreadsheets/writing/cells.js';
 import type { BatchKind, OpenRow } from '../kind.js';
 import { rowPayer } from '../pay-rows.js';
+import { readRestoredRows } from '../restored-rows.js';
 import { paymentColumns } from '../template.js';
 import type { SheetKind, TemplateColumn } from '../validation/sheet-kind.js';
 import { concealNumbers, recipientReader, type RowDestination } from './payout-recipient.js';
@@ -40,18 +42,25 @@ export function payoutBatches(deps: PayoutBatchDeps): BatchKind {
       table: payouts,
       prepare: preparePayouts,
       recipientOf: () => null,
-      pay(command, { row, tenant, rule, columns }, state) {
+      pay(command, { row, tenant, rule, fundsRule, columns }, state) {
         const { documentEnd: _, ...shown } = destinationOf(row);
-        const destination = { type: 'bank_account', ...shown, holderName: row.recipient } as const;
+        const account = { ...shown, holderName: row.recipient };
+        const destination = { type: 'bank_account', ...account } as const;
         const amount = { raw: columns.raw, asset: columns.asset };
-        const chosen = chooseDestination(deps.rails, tenant, { destination, amount }, state.at);
+        const { systemAccountId, outboxId, knownRail, isKnownToRail } = command;
+        const chosen =
+          knownRail === null
+            ? chooseDestination(deps.rails, tenant, { destination, amount }, state.at)
+            : { rail: knownRail, columns: account };
         if ('refusal' in chosen) return { refusal: chosen.refusal };
-        if (rule !== null) return { refusal: rule };
-        const { systemAccountId, outboxId } = command;
+        // A rail may have paid the row already, so a rule must not give its money back.
+        const refusal = isKnownToRail ? fundsRule : rule;
+        if (refusal !== null) return { refusal };
         // The rail knows the row by this id, even if the database is restored to before its creation.
         const own = { ...columns, id: row.id, systemAccountId };
         // Executing the batch was the approval.
-        const payment = newPayout(own, chosen, null, state.at);
+        const approved = newPayout(own, chosen, null, state.at);
+        const payment = isKnownToRail ? submitted(approved, state.at) : approved;
         return { payment, writes: creationWrites(payment, outboxId, state.at) };
       },
     }),
@@ -99,16 +108,34 @@ function column(name: string, width: number, example: string, note: string): Tem
   return { name, kind: 'text', width, example, note, isRequired: true };
 }
 
-type NewPayout = Pick<CreatePayout, 'systemAccountId' | 'outboxId'>;
+interface NewPayout extends Pick<CreatePayout, 'systemAccountId' | 'outboxId'> {
+  /** Whether a rail may have the row since time that a restore lost. */
+  readonly isKnownToRail: boolean;
+  /** The rail that has reported the row, which today's routes may not choose. Null if none has. */
+  readonly knownRail: string | null;
+}
+
+/** Marks a payout as submitted, so that its workflow asks the rail first and members cannot cancel it. */
+function submitted(approved: Payout, submittedAt: Instant): Payout {
+  return { ...approved, status: 'in_progress', submittedAt };
+}
 
 async function preparePayouts(
   reader: Reader,
   rows: readonly OpenRow[],
 ): Promise<readonly (readonly [OpenRow, NewPayout])[]> {
-  const [first] = rows;
-  if (first === undefined) return [];
-  const system = await systemAccountId(reader, first.batch.tenantId, 'pay_out');
-  return rows.map((open) => [open, { systemAccountId: system, outboxId: newId() }]);
+  const [first, last] = [rows[0], rows.at(-1)];
+  if (first === undefined || last === undefined) return [];
+  const { batch } = first;
+  const [system, { isUnqueried, railOf }] = await Promise.all([
+    systemAccountId(reader, batch.tenantId, 'pay_out'),
+    readRestoredRows(reader, batch, first.row.id, last.row.id),
+  ]);
+  return rows.map((open) => {
+    const knownRail = railOf.get(open.row.id) ?? null;
+    const isKnownToRail = isUnqueried || knownRail !== null;
+    return [open, { systemAccountId: system, outboxId: newId(), isKnownToRail, knownRail }];
+  });
 }
 
 /** Returns the shown parts of a row's bank account. */
