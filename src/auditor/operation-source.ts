@@ -79,6 +79,8 @@ export interface Expectation {
   readonly refunds: RefundSums | null;
   /** The original of a refund; null for every other operation. */
   readonly refundOf: { readonly type: RefundedType; readonly id: Uuid } | null;
+  /** The fee that an adjustment gives back, proposed or posted; null for every other operation. */
+  readonly feeRefund: FeeRefund | null;
   readonly people: { readonly proposed: Uuid | null; readonly decided: Uuid | null } | null;
   /** True if only the request's key prevents a second execution. */
   readonly isKeyed: boolean;
@@ -86,6 +88,11 @@ export interface Expectation {
   readonly eventFields: Readonly<Record<string, unknown>>;
   /** Returns the columns that never change, by the names under which an event may show them. */
   columns(): readonly (readonly [name: string, value: unknown])[];
+}
+
+interface FeeRefund extends Amount {
+  readonly operationId: Uuid;
+  readonly accountId: Uuid;
 }
 
 interface RefundSums {
@@ -149,6 +156,7 @@ const NONE = {
   scheduleId: null,
   refunds: null,
   refundOf: null,
+  feeRefund: null,
   people: null,
   isKeyed: false,
   eventFields: {},

@@ -224,7 +224,7 @@ const adjustmentSource = operationSource({
   table: adjustments,
   monthUse: null,
   expect: (row) => {
-    const { status, accountId } = row;
+    const { status, accountId, asset, raw, refundOperationId: operationId } = row;
     const isPosted = status === 'posted';
     const legs =
       row.direction === 'in'
@@ -235,6 +235,10 @@ const adjustmentSource = operationSource({
       description: row.reason,
       accounts: [accountId],
       postings: isPosted ? [legs] : [],
+      feeRefund:
+        operationId === null || status === 'rejected'
+          ? null
+          : { operationId, accountId, asset, raw },
       people: isPosted ? { proposed: row.proposedById, decided: row.decidedById } : null,
     };
   },

@@ -1,9 +1,13 @@
 import assert from 'node:assert/strict';
-import { newId, type Uuid } from '../../src/core/ids.js';
+import { asUuid, newId, type Uuid } from '../../src/core/ids.js';
+import { proposeWithRefund } from '../../src/funding/service.js';
+import { setFeeAccount } from '../../src/operations/fees.js';
 import { startTestApi } from '../helpers/api.js';
 import { answered, idLiteral as id, LEAST, text } from '../helpers/bank.js';
 import type { TestDatabase } from '../helpers/database.js';
 import { openGuarded } from '../helpers/guarded.js';
+import { addStaff, proven } from '../helpers/staff.js';
+import { openWriter, setFee, TEST_ACTOR } from '../helpers/world.js';
 import { type Damages, damageTests } from './damages.js';
 
 /** A transfer and a bonus that were refunded in part, each with one refund that waits. */
@@ -15,7 +19,14 @@ interface Victims {
   readonly waiting: string;
   /** A transfer between other accounts. */
   readonly other: string;
+  /** The refund of the fee of a captured transfer, which is less than the held fee. */
+  readonly feeRefund: string;
+  /** A transfer whose fee is held. */
+  readonly held: string;
+  readonly receiver: string;
 }
+
+const CAPTURED_FEE = LEAST / 20n;
 
 const sum = (table: string, set: string, which: string): string =>
   `UPDATE ${table} SET ${set} WHERE id=${id(which)}`;
@@ -60,6 +71,22 @@ const DAMAGES: Damages<Victims> = {
     ({ refund }) => `DELETE FROM metadata_pairs WHERE id=${id(refund)}`,
     ['operation_metadata', 'refund_sums'],
   ],
+  'a refund of more than the fee that was charged': [
+    ({ feeRefund }) => sum('adjustments', `raw=${CAPTURED_FEE + 1n}`, feeRefund),
+    ['fee_refund'],
+  ],
+  'a refund of a fee that was never paid': [
+    ({ feeRefund, held }) => sum('adjustments', `refund_operation_id=${id(held)}`, feeRefund),
+    ['fee_refund'],
+  ],
+  'a refund of the fee of nothing': [
+    ({ feeRefund }) => sum('adjustments', `refund_operation_id=${id(newId())}`, feeRefund),
+    ['fee_refund'],
+  ],
+  'a refund of a fee to an account that has not paid it': [
+    ({ feeRefund, receiver }) => sum('adjustments', `account_id=${id(receiver)}`, feeRefund),
+    ['fee_refund'],
+  ],
 };
 
 describe('damage to refunds', () => {
@@ -97,5 +124,26 @@ async function makeVictims(db: TestDatabase): Promise<Victims> {
   await refund(`bonuses/${bonus}`, LEAST, 201);
   await refund(`bonuses/${bonus}`, 3n * LEAST, 202);
   const { id: tenantId } = bank.tenant.tenant;
-  return { tenantId, paid, bonus, refund: first, waiting, other };
+  const fees = await bank.account();
+  await setFeeAccount(db.deps, tenantId, fees.id, TEST_ACTOR);
+  await setFee(db.database, { tenantId, basisPoints: 100n });
+  const hold = async (): Promise<Uuid> =>
+    asUuid(text((await bank.sent({ ...pay, capture: 'manual' })).id));
+  const [held, captured] = [await hold(), await hold()];
+  const capture = `/v1/transfers/${captured}/capture`;
+  answered(await bank.request('POST', capture, { body: amount(pay.raw / 2n) }), 200);
+  const { resource: feeRefund } = await proposeWithRefund(
+    { database: db.database, writer: openWriter(db.database).writer },
+    {
+      ...{ tenantId, accountId: payer.id, direction: 'in', reason: 'a wrong fee' },
+      ...{ amount: { raw: CAPTURED_FEE, asset: 'COPM' }, reference: `fee-refund:${captured}` },
+      by: proven(await addStaff(db.database, { name: 'maria', rights: ['adjust'] })),
+      refund: {
+        ...{ refundName: 'fees-1', refundOperationId: captured },
+        ...{ refundAttempt: 1, isActiveRefund: true },
+      },
+    },
+  );
+  const others = { feeRefund: feeRefund.id, held, receiver: guarded.id };
+  return { tenantId, paid, bonus, refund: first, waiting, other, ...others };
 }

@@ -17,7 +17,7 @@ import type { Expectation, OperationSource } from '../operation-source.js';
 import { type AuditedEntry, checkEntries, readEntries } from './entries.js';
 import { checkEvents, mayBeRemoved, readRemovals, readExcluded } from './events.js';
 import { checkPairs } from './metadata.js';
-import { checkRefunds } from './refunds.js';
+import { checkFeeRefunds, checkRefunds } from './refunds.js';
 import { checkSchedulesExist } from './schedules.js';
 import { checkKeys, isRequestKey } from './references.js';
 import { checkOperations } from './operations.js';
@@ -41,6 +41,7 @@ export const crossChecks: Check = {
         await checkOperations(audit, reader, source, operations);
         await checkPairs(audit, reader, source.resourceType, operations);
         await checkRefunds(audit, reader, source.resourceType, operations);
+        await checkFeeRefunds(audit, reader, operations);
         await checkSchedulesExist(audit, reader, operations);
         for (const operation of operations) {
           const { money, events } = factsOf(source.resourceType, operation);

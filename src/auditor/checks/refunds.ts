@@ -6,7 +6,7 @@ import type { ResourceType } from '../../db/entities/ledger.js';
 import { metadataPairs } from '../../db/entities/metadata.js';
 import { accounts } from '../../db/entities/parties.js';
 import { equalsSql } from '../../db/statements.js';
-import type { Expectation } from '../operation-source.js';
+import type { Expectation, ExpectedEntry } from '../operation-source.js';
 import { type AuditRun, readOwners } from '../scan.js';
 import { SOURCE_OF } from '../sources.js';
 import { refundKey } from './metadata.js';
@@ -39,6 +39,31 @@ export async function checkRefunds(
     }
   }
   await checkSums(audit, reader, originals);
+}
+
+const CHARGED = ['transfer', 'bonus', 'payout'] as const;
+
+/** Checks that a refund of a fee gives the payer at most what its operation has charged. */
+export async function checkFeeRefunds(
+  audit: AuditRun,
+  reader: Reader,
+  operations: readonly Expectation[],
+): Promise<void> {
+  const refunds = operations.flatMap(({ id, feeRefund }) =>
+    feeRefund === null ? [] : [{ id, ...feeRefund }],
+  );
+  if (refunds.length === 0) return;
+  const ids = refunds.map(({ operationId }) => operationId);
+  const charged = new Map<Uuid, ExpectedEntry>();
+  for (const type of CHARGED)
+    for (const [id, { postings }] of await SOURCE_OF[type].expectations(reader, ids))
+      for (const entry of postings.flat()) if (entry.kind === 'fee_out') charged.set(id, entry);
+  for (const { id, operationId, accountId, asset, raw } of refunds) {
+    const fee = charged.get(operationId);
+    const isRight = fee?.account === accountId && fee.asset === asset && raw <= -fee.raw;
+    const message = `it gives ${raw} to ${accountId}, which is more than ${operationId} charged it`;
+    audit.report('fee_refund', `adjustment ${id}`, !isRight && message);
+  }
 }
 
 function hasSums({ refunds }: Expectation): boolean {
