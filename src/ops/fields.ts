@@ -89,9 +89,17 @@ export function isAmount(value: Value): value is Amount {
   return isObject && 'raw' in value && typeof value.raw === 'bigint';
 }
 
-/** Returns the rows with only these columns, or unchanged for none. Throws UsageError. */
-export function choose(rows: readonly Fields[], columns: readonly string[]): readonly Fields[] {
-  if (rows.length === 0 || columns.length === 0) return rows;
+/** Returns the rows with only these columns, or for none those without `others`. Throws UsageError. */
+export function choose(
+  rows: readonly Fields[],
+  columns: readonly string[],
+  others: readonly string[] = [],
+): readonly Fields[] {
+  if (rows.length === 0 || (columns.length === 0 && others.length === 0)) return rows;
+  if (columns.length === 0)
+    return rows.map((row) =>
+      Object.fromEntries(Object.entries(row).filter(([name]) => !others.includes(name))),
+    );
   const names = [...new Set(rows.flatMap(Object.keys))];
   const unknown = columns.find((name) => !names.includes(name));
   if (unknown !== undefined)

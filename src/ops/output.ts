@@ -26,6 +26,8 @@ import {
 
 interface ListOptions extends Narrowing {
   readonly detailsOnly?: readonly string[];
+  /** Fields that are shown only if they are chosen, also as JSON and CSV. */
+  readonly whenChosen?: readonly string[];
   /** The field after whose last value --cursor continues the list: by default `id`. */
   readonly position?: string;
   /** A remark on an empty list. */
@@ -83,7 +85,7 @@ export class Output {
    */
   list(all: readonly Fields[], whenNone: string, options: ListOptions = {}): void {
     const { columns = [] } = this.options;
-    const rows = choose(all, columns);
+    const rows = choose(all, columns, options.whenChosen);
     if (rows.length === 0 && options.hintWhenNone !== undefined) this.more(options.hintWhenNone);
     if (this.options.json) return this.json(rows.map(toJson));
     if (this.options.csv === true) return this.csv(rows, options);

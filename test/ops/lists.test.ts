@@ -107,6 +107,23 @@ describe('a list or a search of the command line', () => {
       await fails(2, TIME_FORMS, ...list, `--since=${wrong}`);
     const completed = ['--status', 'completed'];
     assert.deepEqual(ids(await rows(...list, ...completed, ...since, ...cursor)), [second]);
+    const { id: pending } = await own.createPending({ from: own.guarded });
+    const both = ['--status', 'pending_approval,completed'];
+    assert.deepEqual(ids(await rows(...list, ...both)).slice(0, 2), [pending, fourth]);
+    assert.deepEqual(ids(await rows(...list, ...both, '--limit', '1')), [pending]);
+    await fails(
+      2,
+      /--status: must be one of .*, or several with commas/,
+      ...list,
+      '--status',
+      'completed,done',
+    );
+    const chosen = ['id', 'fee', 'description', 'from_account_id', 'created_by'];
+    const [line] = await rows(...list, ...completed, '--columns', chosen.join(','));
+    assert.deepEqual(Object.keys(line ?? {}), chosen);
+    assert.deepEqual([line?.id, line?.from_account_id], [fourth, own.guarded.id]);
+    const [plain] = await rows(...list, ...completed);
+    assert.equal(plain?.description, undefined);
     await fails(1, /the list has no/, ...list, '--cursor', randomUUID());
     for (const what of ['payouts', 'batches', 'schedules', 'adjustments', 'accounts'])
       await fails(

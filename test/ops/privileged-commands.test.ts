@@ -248,6 +248,14 @@ describe('the privileged commands of operators', () => {
         [proposed.status, proposed.refund_of, proposed.created_by],
         ['pending_approval', { type: 'transfer', id }, 'support: bob'],
       );
+      const original = await done(['transfers', 'show', text(id)]);
+      assert.deepEqual(
+        z
+          .array(OBJECT)
+          .parse(original.pending_refunds)
+          .map((one) => one.id),
+        [proposed.id],
+      );
       await acts('outbox.release', 'outbox', 'release', '--tenant', bank.tenant.tenant.name);
       await acts('outbox.rebuild', 'outbox', 'rebuild');
       const finding = randomUUID();

@@ -225,7 +225,7 @@ describe('the commands of operators for support', () => {
       /--reason: at most 140 characters/,
       ...words`transfers approve ${id} --yes --reason ${long}`,
     );
-    await fails(1, unasked, ...words`transfers reject ${id} --reason unasked`);
+    await fails(2, unasked, ...words`transfers reject ${id} --reason unasked`);
     assert.equal((await own.read(id)).status, 'pending_approval');
     await one('transfers', 'cancel', id, '--reason', 'the end of a test', '--yes');
   });

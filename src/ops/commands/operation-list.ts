@@ -1,4 +1,5 @@
 import type { Where } from '../../db/statements.js';
+import { compareText } from '../../core/collections.js';
 import { hasMetadataIndex } from '../../db/metadata-index.js';
 import {
   type AccountOperation,
@@ -8,7 +9,7 @@ import {
 import { type Names, namesOf } from '../../support/reading/transfers.js';
 import { type CommandDefinition, query } from '../command.js';
 import { UsageError } from '../failures.js';
-import { onlyTenant, option, optionalText, pair, status } from '../inputs.js';
+import { onlyTenant, option, optionalText, pair, severalStatuses } from '../inputs.js';
 import type { Fields } from '../fields.js';
 import { amountHint, boundsOf, fromAccount, pageInput, positionOf } from '../pages.js';
 
@@ -18,12 +19,14 @@ export interface ListedOperations<Row extends AccountOperation> {
   /** Returns a line of the list, without the tenant. */
   readonly present: (row: Row, names: Names) => Fields;
   readonly detailsOnly?: readonly string[];
+  /** Fields that only --columns shows. */
+  readonly whenChosen?: readonly string[];
 }
 
 /** Lists operations, of all tenants or of one, as `nouns` names them. */
 export function operationListCommand<Row extends AccountOperation>(
   nouns: string,
-  { list, examples, present, detailsOnly = [] }: ListedOperations<Row>,
+  { list, examples, present, detailsOnly = [], whenChosen = [] }: ListedOperations<Row>,
 ): CommandDefinition {
   const { table, statuses, idsOlderByMs } = list;
   const ofFile = `Without --tenant, the ${nouns} of a file stand where it was validated.`;
@@ -34,7 +37,7 @@ export function operationListCommand<Row extends AccountOperation>(
     input: {
       tenant: onlyTenant,
       // An input without a description is not an option.
-      status: statuses.length === 0 ? optionalText : status(statuses),
+      status: statuses.length === 0 ? optionalText : severalStatuses(statuses),
       account: fromAccount,
       metadata: hasMetadataIndex(table)
         ? option('<key=value> only those with this pair of metadata', pair.optional())
@@ -48,9 +51,15 @@ export function operationListCommand<Row extends AccountOperation>(
         throw new UsageError('--metadata needs --tenant');
       const own = (tenantId === undefined ? {} : { tenantId }) as Where<Row>;
       const before = await positionOf(reader, table, own, page.cursor);
-      const filter = { tenantId, status, sourceAccountId: account?.id, pair: metadata };
-      const bounds = boundsOf(page);
-      const found = await listNewest(list, reader, { ...filter, ...bounds }, most + 1, before);
+      const filter = { tenantId, sourceAccountId: account?.id, pair: metadata, ...boundsOf(page) };
+      const found: Row[] = [];
+      for (const one of status === undefined ? [undefined] : [status].flat())
+        found.push(
+          ...(await listNewest(list, reader, { ...filter, status: one }, most + 1, before)),
+        );
+      // Ids give the order of all tenants, times that of one.
+      const at = (row: Row): number => (tenantId === undefined ? 0 : row.createdAt);
+      found.sort((a, b) => at(b) - at(a) || compareText(b.id, a.id));
       const names = await namesOf(reader, found);
       const rows = found.map((row) => {
         const [fields, tenant] = [present(row, names), names.tenant(row.tenantId)];
@@ -59,6 +68,7 @@ export function operationListCommand<Row extends AccountOperation>(
       output.newest(rows, most, 'No results.', {
         detailsOnly: tenantId === undefined ? detailsOnly : [...detailsOnly, 'tenant'],
         hintWhenNone: amountHint(page.amount),
+        whenChosen,
       });
     },
   });

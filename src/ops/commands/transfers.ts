@@ -2,7 +2,9 @@ import { formatAmount } from '../../core/amount.js';
 import { ApiError } from '../../core/errors.js';
 import { toRfc3339 } from '../../core/instant.js';
 import { counted } from '../../core/collections.js';
-import type { Transfer } from '../../db/entities/operations.js';
+import type { Reader } from '../../db/database.js';
+import { type Transfer, transfers } from '../../db/entities/operations.js';
+import { accounts } from '../../db/entities/parties.js';
 import { outbox, type OutboxRow } from '../../db/entities/outbox.js';
 import type { History } from '../../support/reading/timeline.js';
 import { historyFields, readHistoryOf } from '../history.js';
@@ -43,10 +45,28 @@ function transferFields(transfer: Transfer, names: Names): Fields {
     amount,
     created_at,
     expires_at: toRfc3339(transfer.captureExpiresAt ?? transfer.approvalExpiresAt),
+    fee: { raw: transfer.feeRaw, asset: transfer.asset },
+    description: transfer.description,
+    from_account_id: transfer.sourceAccountId,
+    to_account_id: transfer.destinationAccountId,
+    created_by: names.person(transfer.createdBy),
   };
 }
 
-function transferDetailFields(details: TransferDetails, history: History): Fields {
+/** Returns the refunds of a transfer that wait for approval, by the index of the receiver's status. */
+async function readWaitingRefunds(reader: Reader, transfer: Transfer): Promise<Transfer[]> {
+  const { id, refundingRaw, destinationAccountId } = transfer;
+  const receiver = await reader.find(accounts, { id: destinationAccountId });
+  if (refundingRaw === 0n || receiver === undefined) return [];
+  const own = { tenantId: receiver.tenantId, status: 'pending_approval' } as const;
+  return reader.select(transfers, { ...own, refundOfId: id }, { orderBy: ['createdAt', 'id'] });
+}
+
+function transferDetailFields(
+  details: TransferDetails,
+  history: History,
+  refunds: readonly Transfer[],
+): Fields {
   const { transfer, approvals, outbox: waiting } = details;
   const { id = null, status = null, ...others } = transferResource.presentToStaff('ops', transfer);
   return {
@@ -64,6 +84,15 @@ function transferDetailFields(details: TransferDetails, history: History): Field
       transfer.refundOfId === null
         ? null
         : { type: transfer.refundOfType, id: transfer.refundOfId },
+    pending_refunds: Described.each(
+      refunds,
+      (one) => `${formatAmount(one)} since ${toRfc3339(one.createdAt)}: transfers show ${one.id}`,
+      ({ id, raw, asset, createdAt }) => ({
+        id,
+        amount: { raw, asset },
+        created_at: toRfc3339(createdAt),
+      }),
+    ),
     created_by: details.createdBy,
     waits_for: details.waitsFor,
     expires_at: toRfc3339(transfer.captureExpiresAt ?? transfer.approvalExpiresAt),
@@ -97,15 +126,17 @@ const TRANSFERS: OperationCommands<Transfer> = {
   ],
   present: transferFields,
   detailsOnly: ['expires_at'],
+  whenChosen: ['fee', 'description', 'from_account_id', 'to_account_id', 'created_by'],
   named: named.transfer,
   show: async ({ database: { reader }, clock, output }, transfer) => {
     const now = clock();
     const { createdAt, approvalExpiresAt } = transfer;
-    const [details, history] = await Promise.all([
+    const [details, history, refunds] = await Promise.all([
       readTransferDetails(reader, transfer, now),
       readHistoryOf(reader, transfer, [createdAt, approvalExpiresAt], now),
+      readWaitingRefunds(reader, transfer),
     ]);
-    output.one(transferDetailFields(details, history));
+    output.one(transferDetailFields(details, history, refunds));
   },
   described: async ({ database }, transfer) => {
     const names = await namesOf(database.reader, [transfer]);
@@ -152,8 +183,8 @@ export const transferCommands = {
       const sum = formatAmount(amount ?? { raw: refundableRaw(original), asset });
       const parties = `from ${names.account(receiverOf(original))} to ${names.account(sourceAccountId)}`;
       await ops.output.confirm(`Propose to send ${sum} back ${parties} (${why})`, UNTIL_APPROVED);
-      const transfers = new Transfers({ ...ops, notifier: NO_NOTIFIER });
-      const result = await transfers.proposeRefund(original, {
+      const service = new Transfers({ ...ops, notifier: NO_NOTIFIER });
+      const result = await service.proposeRefund(original, {
         amount,
         reason: why,
         by: await ops.by(),
