@@ -138,7 +138,13 @@ describe('in a browser, the docs', () => {
     for (const [title, words] of Object.entries({
       'A first transfer': ['api key', 'quickstart', 'whoami', 'who am i', 'me', 'transfer'],
       Concepts: ['pay-in', 'top up', 'topup', 'deposit', 'currencies', 'USD'],
-      Testing: ['test card', 'test account numbers', 'simulate', 'sandbox', 'test mode'],
+      'Test without real money': [
+        'test card',
+        'test account numbers',
+        'simulate',
+        'sandbox',
+        'test mode',
+      ],
       'Accounts and access': ['delete account'],
       'Payouts › Failures': ['failing payout'],
       Metadata: ['metadata', 'custom fields'],
