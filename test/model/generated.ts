@@ -16,11 +16,20 @@ import {
   raw,
   readFilter,
   small,
+  type Value,
   weighted,
 } from './arbitraries.js';
 import { BATCH_OPERATIONS } from './generated-batches.js';
 import { PAYOUT_OPERATIONS } from './generated-payouts.js';
 import { ASSETS, KEYED, LABELLED, METADATA, OWN_ACCOUNTS } from './operations.js';
+
+/** A moment around one of an account's movements or, with a number, so long before now. */
+const moment = {
+  beside: nth,
+  offMs: oneOf([-1, 0, 0, 1]),
+  agoMs: oneOf([...Array<null>(6).fill(null), -1, 0, 14_999, 15_000, 20 * 24 * HOUR]),
+};
+export type Moment = { readonly [K in keyof typeof moment]: Value<(typeof moment)[K]> };
 
 /** How runs are made: what comes how often, with which values. */
 const OPERATIONS = {
@@ -32,11 +41,15 @@ const OPERATIONS = {
     description: oneOf([null, '', 'Rent', 'Café 💸']),
     metadata: oneOf(METADATA),
   }),
-  /** Daily, `runs` times, of which the first days are skipped by a pause. */
+  /** Daily, `runs` times, after days that are skipped by a pause. Canceled before the last run or, when it ends, completed. */
   schedule: often(4, {
     ...{ actor, from: mostly(6, [0, 0, 2, 3]), to: mostly(5, [1, 2, 4, 5]), asset, raw },
     ...{ description: oneOf([null, 'Rent']), metadata: oneOf(METADATA) },
-    ...{ runs: oneOf([1, 2, 3]), skipped: oneOf([0, 0, 1, 2]) },
+    ...{
+      runs: oneOf([1, 2, 3]),
+      skipped: oneOf([0, 0, 1, 2]),
+      isCanceled: oneOf([false, false, true]),
+    },
   }),
   bonus: often(20, {
     // In DUSD no policy of the prelude asks for an approval, which no bonus can wait for.
@@ -145,10 +158,18 @@ const OPERATIONS = {
   timer: often(26, { nth, isDue: fc.boolean() }),
   'time passes': often(5, { ms: oneOf([1, 1, 1_000, HOUR, HOUR, 20 * 24 * HOUR]) }),
   'read balances': often(6, { account, actor }),
+  'read past balances': often(6, { account, actor, at: fc.record(moment) }),
+  'read statement': often(12, {
+    ...{ account: mostly(6, [0, 1, 2, 3]), actor, asset },
+    ...{ one: fc.record(moment), other: fc.record(moment) },
+    isBackward: oneOf([false, false, false, false, false, false, false, true]),
+  }),
   'read limits': often(3, { account, actor }),
   'read movements': often(6, readFilter),
   'read transfers': often(4, readFilter),
   'read transfer': often(3, { nth, actor }),
+  'read schedules': often(3, readFilter),
+  'read schedule': often(2, { nth, actor }),
   /** Among those of what the key was for, or of something else. */
   'find by key': often(2, { nth, actor, among: oneOf([null, null, null, ...KEYED]) }),
   'change metadata': often(4, {

@@ -10,8 +10,8 @@ import { FORBIDDEN, type Json, NOT_FOUND, type RefListed } from './reference-sta
 import type { ModelWorld } from './world.js';
 
 type ListedRead =
-  | `read ${'transfer' | 'bonus' | 'payout' | 'batch'}`
-  | `read ${'transfers' | 'bonuses' | 'payouts' | 'batches' | 'rows' | 'file'}`
+  | `read ${'transfer' | 'bonus' | 'payout' | 'schedule' | 'batch'}`
+  | `read ${'transfers' | 'bonuses' | 'payouts' | 'schedules' | 'batches' | 'rows' | 'file'}`
   | 'find by key';
 
 const BATCH_STATUSES = {
@@ -40,6 +40,7 @@ const STATUSES: Readonly<Record<Keyed, Readonly<Record<string, string>>>> = {
       payout_out: 'completed',
     },
   },
+  schedules: { transfer_out: 'completed', fee_out: 'canceled', payin_in: 'active' },
   bonus_batches: BATCH_STATUSES,
   payout_batches: BATCH_STATUSES,
 };
@@ -63,12 +64,14 @@ export class ListedReads {
     'read transfers': (filter) => this.list('transfers', filter, SOME_PAGES),
     'read bonuses': (filter) => this.list('bonuses', filter, SOME_PAGES),
     'read payouts': (filter) => this.list('payouts', filter, SOME_PAGES),
+    'read schedules': (filter) => this.list('schedules', filter, SOME_PAGES),
     'read batches': async (filter) => {
       for (const what of BATCH_LISTS) await this.list(what, filter, SOME_PAGES);
     },
     'read transfer': (which) => this.one('transfers', which),
     'read bonus': (which) => this.one('bonuses', which),
     'read payout': (which) => this.one('payouts', which),
+    'read schedule': (which) => this.one('schedules', which),
     'read batch': async (which) => {
       for (const what of BATCH_LISTS) await this.one(what, which);
     },
@@ -117,7 +120,7 @@ export class ListedReads {
       { name: 'source_account', value: source, keeps: (one) => one.source.id === source },
       { name: 'status', value: status, keeps: ({ json }) => json.status === status },
     ];
-    if (what === 'bonus_batches' || what === 'payout_batches') return common;
+    if (what !== 'transfers' && what !== 'bonuses' && what !== 'payouts') return common;
     const rawOf = ({ json }: RefListed): bigint => BigInt(text(object(json.amount).raw));
     const bound = (raw: bigint | null) => (asset === null || raw === null ? null : String(raw));
     const { name, value } = pair ?? { name: 'invoice', value: null };

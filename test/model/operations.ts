@@ -29,10 +29,10 @@ export type ZoneName = keyof typeof ZONES;
 export const LABELLED = ['transfers', 'bonuses', 'payouts'] as const;
 export const METADATA = [null, null, { invoice: 'A-17' }, { invoice: 'B-2', order: '7' }] as const;
 
-/** Resources that are made under a key and listed, by the last part of their address. */
 /** The kinds of batches, and the last parts of their addresses. */
 export const BATCH_KINDS = ['bonus', 'payout'] as const;
 export type BatchKind = (typeof BATCH_KINDS)[number];
 export const BATCH_LISTS = ['bonus_batches', 'payout_batches'] as const;
-export const KEYED = ['transfers', 'bonuses', 'payouts', ...BATCH_LISTS] as const;
+/** Resources that are made under a key and listed, by the last part of their address. */
+export const KEYED = ['transfers', 'bonuses', 'payouts', 'schedules', ...BATCH_LISTS] as const;
 export type Keyed = (typeof KEYED)[number];

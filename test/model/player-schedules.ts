@@ -17,7 +17,8 @@ export function scheduling(world: ModelWorld): Plays<'schedule'> {
 
 async function play(world: ModelWorld, operation: Played<'schedule'>): Promise<void> {
   const { ledger } = world;
-  const { actor, from, to, asset, raw, description, metadata, runs, skipped } = operation;
+  const { actor, from, to, asset, raw, description, metadata, runs, skipped, isCanceled } =
+    operation;
   const wanted = { actor, from, to, asset, raw, description, metadata, captureWithinS: null };
   const startsAt = ledger.now + DAY_MS;
   const body = {
@@ -27,20 +28,29 @@ async function play(world: ModelWorld, operation: Played<'schedule'>): Promise<v
     }),
     ...{ starts_at: time(startsAt), every: { unit: 'day', count: 1 }, max_runs: runs },
   };
-  const answer = await world.ask(actor, 'POST', '/v1/schedules', { body, key: randomUUID() });
+  const key = randomUUID();
+  const answer = await world.ask(actor, 'POST', '/v1/schedules', { body, key });
+  world.keys.push({ what: 'schedules', key });
   assertSame(answer, ledger.transfers.scheduleRefusal(wanted) ?? { status: 201 });
   if (answer.status !== 201) return;
   const id = text(answer.json.id);
-  const act = (action: string) => world.ask(actor, 'POST', `/v1/schedules/${id}/${action}`);
-  if (skipped > 0) answered(await act('pause'), 200);
+  const act = async (action: string): Promise<Json> =>
+    answered(await world.ask(actor, 'POST', `/v1/schedules/${id}/${action}`), 200).json;
+  const listed = {
+    ...{ json: answer.json, key, at: ledger.now },
+    ...{ source: world.account(from), destination: null },
+  };
+  ledger.tenantOf(actor).schedules.push(listed);
+  if (skipped > 0) await act('pause');
   ledger.now += skipped * DAY_MS;
-  if (skipped > 0) answered(await act('resume'), 200);
+  if (skipped > 0) await act('resume');
   ledger.now += runs * DAY_MS;
   const shown = (): Promise<readonly Json[]> =>
     world
       .ask(actor, 'GET', `/v1/transfers?schedule=${id}`)
       .then(({ json }) => list(json.items).reverse());
-  for (let run = 1; run <= runs; run += 1) {
+  const made = isCanceled ? runs - 1 : runs;
+  for (let run = 1; run <= made; run += 1) {
     // Two postings of one account are at different moments.
     ledger.now += 1_000;
     await runIfDue(world.api.core, asUuid(id));
@@ -50,6 +60,9 @@ async function play(world: ModelWorld, operation: Played<'schedule'>): Promise<v
     const expected = ledger.transfers.run(wanted, { id, run, due_at: due }, created);
     assert.deepEqual(created, expected);
   }
+  if (isCanceled) await act('cancel');
+  const ended = { status: isCanceled ? 'canceled' : 'completed', runs: made, next_run_at: null };
+  listed.json = { ...answer.json, ...ended };
   const { json } = answered(await world.ask(actor, 'GET', `/v1/schedules/${id}`), 200);
-  assert.deepEqual([json.status, json.runs, json.next_run_at], ['completed', runs, null]);
+  assert.deepEqual(json, listed.json);
 }

@@ -5,7 +5,9 @@ import type { Operation, Plays } from './generated.js';
 import { ACTORS, type ActorName, ASSETS } from './operations.js';
 import { assertSame, nthOf, pairs, queryOf, Reading, SOME_PAGES } from './reading.js';
 import { ListedReads } from './listed-reads.js';
+import { PastReads } from './past-reads.js';
 import {
+  amountJson,
   type Expected,
   type Json,
   limitsOf,
@@ -14,6 +16,7 @@ import {
   type RefEntry,
   type RefEvent,
   time,
+  totalOf,
 } from './reference-state.js';
 import type { ModelWorld } from './world.js';
 
@@ -49,6 +52,7 @@ export class ModelReads {
     this.listed = new ListedReads(world);
     this.plays = {
       ...this.listed.plays,
+      ...new PastReads(world).plays,
       'read balances': ({ account, actor }) => this.balances(account, actor),
       'read limits': ({ account, actor }) => this.limits(account, actor),
       'read movements': (filter) => this.movements(filter, SOME_PAGES),
@@ -137,10 +141,8 @@ export class ModelReads {
     const walked = await this.reading.walk(actor, path, pages);
     for (const [{ id, ...rest }, { entry, index: seq }] of pairs(walked, kept)) {
       this.sameId(`movement ${own.id} ${seq}`, id);
-      assert.deepEqual(rest, {
-        ...movementOf(entry),
-        total_after: totalAfter(own.entries.slice(0, seq + 1)),
-      });
+      const total = totalOf(own.entries.slice(0, seq + 1), entry.asset);
+      assert.deepEqual(rest, { ...movementOf(entry), total_after: amountJson(total, entry.asset) });
     }
   }
 
@@ -190,23 +192,12 @@ export class ModelReads {
 function movementOf({ kind, raw, asset, counterparty, description, related, at }: RefEntry): Json {
   return {
     kind,
-    amount: { raw: raw.toString(), asset },
+    amount: amountJson(raw, asset),
     counterparty,
     description,
     related,
     created_at: time(at),
   };
-}
-
-/** The sum of the entries in the asset of the last one. */
-function totalAfter(entries: readonly RefEntry[]): Json {
-  const asset = entries.at(-1)?.asset;
-  const gained = ({ kind, raw }: RefEntry): bigint => (kind.endsWith('_in') ? raw : -raw);
-  const total = entries.reduce(
-    (sum, entry) => (entry.asset === asset ? sum + gained(entry) : sum),
-    0n,
-  );
-  return { raw: total.toString(), asset };
 }
 
 function eventOf({ type, object: resource, at }: RefEvent, sequence: number): Json {

@@ -71,6 +71,7 @@ export class ReferenceLedger {
         transfers: [],
         bonuses: [],
         payouts: [],
+        schedules: [],
         bonus_batches: [],
         payout_batches: [],
         feeAccount: null,

@@ -63,6 +63,7 @@ export interface RefTenant {
   readonly transfers: RefTransfer[];
   readonly bonuses: RefPayment[];
   readonly payouts: RefPayout[];
+  readonly schedules: RefListed[];
   readonly bonus_batches: RefBatch[];
   readonly payout_batches: RefBatch[];
   feeAccount: RefAccount | null;
@@ -194,6 +195,12 @@ export function monthName(at: number, zoneMs: number): string {
 export function monthEnd(at: number, zoneMs: number): string {
   const local = new Date(at + zoneMs);
   return time(Date.UTC(local.getUTCFullYear(), local.getUTCMonth() + 1, 1) - zoneMs);
+}
+
+/** Returns what these entries add up to in the asset. */
+export function totalOf(entries: readonly RefEntry[], asset: AssetName): bigint {
+  const gained = ({ kind, raw }: RefEntry): bigint => (kind.endsWith('_in') ? raw : -raw);
+  return entries.reduce((sum, entry) => (entry.asset === asset ? sum + gained(entry) : sum), 0n);
 }
 
 export function amountJson(raw: bigint, asset: AssetName): Json {
