@@ -6,12 +6,7 @@ import { approvalPolicies } from '../db/entities/approvals.js';
 import { type Batch, batches, type BatchRow, batchRows } from '../db/entities/batches.js';
 import { memberRoles, type Tenant, tenants } from '../db/entities/parties.js';
 import { checkSpending } from '../operations/payments.js';
-import {
-  AUTHORITY_INSUFFICIENT,
-  type Fee,
-  fundsRefusal,
-  paymentColumns,
-} from '../accounts/rules.js';
+import { AUTHORITY_INSUFFICIENT, type Fee, paymentColumns } from '../accounts/rules.js';
 import { requiredApprovals } from '../approvals/rules.js';
 import {
   accept,
@@ -71,8 +66,8 @@ export interface RowPayment {
   readonly fee: Fee;
   /** The first rule about the source account that forbids the payment. */
   readonly rule: Refusal | null;
-  /** The rule that alone forbids a payment that may have left already: the funds suffice. */
-  readonly fundsRule: Refusal | null;
+  /** The source account as if the row's share of the hold were released. */
+  readonly payer: LockedAccount;
   readonly columns: ReturnType<typeof paymentColumns> &
     Pick<BatchRow, 'reference'> & { readonly batchId: Uuid; readonly batchRow: number };
 }
@@ -209,8 +204,7 @@ function rowPayment(
   };
   const ofBatch = { batchId: batch.id, batchRow: row.number, reference: row.reference };
   const columns = { ...ofBatch, ...paymentColumns(payment, fee, month.name, state.at) };
-  const fundsRule = fundsRefusal({ source: payer, amount, feeRaw: fee.raw });
-  return { row, tenant, amount, fee, rule, fundsRule, columns };
+  return { row, tenant, amount, fee, rule, payer, columns };
 }
 
 /** Returns the source account as if the row's share of the hold were released. */

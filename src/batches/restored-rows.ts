@@ -8,7 +8,7 @@ import { rowIds } from './row-storage.js';
 
 const LAST_NUMBER = 2 ** 32 - 1;
 
-/** Findings about rows of a batch, of restores since its upload. */
+/** Findings about rows of a batch, of restores since its upload and of one that has not ended. */
 interface RestoredRows {
   /** True while a restore that lost data has not asked every rail, so that any row may be paid. */
   readonly isUnqueried: boolean;
@@ -27,7 +27,7 @@ export async function readRestoredRows(
     `SELECT r.restored_to, r.rails_queried_at, f.payout_id, f.rail
      FROM restores r LEFT JOIN restore_findings f
        ON f.restore_id=r.id AND f.payout_id BETWEEN ${uuid.literal(first)} AND ${uuid.literal(last)}
-     WHERE r.finished_at>=${time.literal(createdAt)}`,
+     WHERE r.finished_at IS NULL OR r.finished_at>=${time.literal(createdAt)}`,
   );
   const found = rows.filter((row) => row.payout_id !== null);
   return {

@@ -94,7 +94,8 @@ export class Batches {
     const batch = await reader.find(batches, { id: batchId, tenantId, kind: this.kind.name });
     const outboxId = newId();
     const sourceAccountId = batch?.sourceAccountId ?? null;
-    const isAtRail = batch !== undefined && (await isKnownToRail(reader, batch));
+    const isEnded = kind === this.commands.withdraw && batch !== undefined;
+    const isAtRail = isEnded && (await isKnownToRail(reader, batch));
     const target = { tenantId, memberId, batchId, sourceAccountId, outboxId };
     const command = { ...keyed, ...target, isKnownToRail: isAtRail };
     const result = await this.deps.writer.submit(kind, command, deadline);

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { freezeAccount } from '../../src/accounts/status.js';
 import type { Uuid } from '../../src/core/ids.js';
-import { type BatchRow, batchRows } from '../../src/db/entities/batches.js';
+import { isKnownToRail } from '../../src/batches/restored-rows.js';
+import { batches, type BatchRow, batchRows } from '../../src/db/entities/batches.js';
 import { SIMULATED } from '../../src/payouts/rails/rail.js';
 import { SupplierBatches, type SupplierRow } from '../batches/payout-support.js';
 import { cancelBatch, LIMITED, pauseBatch } from '../batches/support.js';
@@ -112,6 +113,17 @@ describe('a row of a batch that the rail paid in the lost time', () => {
     await assertPaidOnce();
     const { isFrozen, payout } = await railsOf(db).submissions.submit(other.id);
     assert.deepEqual([isFrozen, payout.attempts], [true, 0]);
+    assert.equal((await service.finish()).code, 0);
+  });
+
+  it('is assumed of every row from the beginning of the restore', async () => {
+    ({ id } = await suppliers.executed({ amount: LEAST.toString() }, {}));
+    const { reader } = db.database;
+    const batch = await reader.find(batches, { id });
+    assert.ok(batch !== undefined);
+    assert.equal(await isKnownToRail(reader, batch), false);
+    await service.begin();
+    assert.equal(await isKnownToRail(reader, batch), true);
     assert.equal((await service.finish()).code, 0);
   });
 

@@ -4,7 +4,7 @@ import { bigint, uuid } from '../../db/columns.js';
 import type { Reader } from '../../db/database.js';
 import type { ResourceType } from '../../db/entities/ledger.js';
 import { metadataPairs } from '../../db/entities/metadata.js';
-import { accounts } from '../../db/entities/parties.js';
+import { accounts, FEE_OPERATIONS } from '../../db/entities/parties.js';
 import { equalsSql } from '../../db/statements.js';
 import type { Expectation, ExpectedEntry } from '../operation-source.js';
 import { type AuditRun, readOwners } from '../scan.js';
@@ -41,8 +41,6 @@ export async function checkRefunds(
   await checkSums(audit, reader, originals);
 }
 
-const CHARGED = ['transfer', 'bonus', 'payout'] as const;
-
 /** Checks that a refund of a fee gives the payer at most what its operation has charged. */
 export async function checkFeeRefunds(
   audit: AuditRun,
@@ -55,7 +53,7 @@ export async function checkFeeRefunds(
   if (refunds.length === 0) return;
   const ids = refunds.map(({ operationId }) => operationId);
   const charged = new Map<Uuid, ExpectedEntry>();
-  for (const type of CHARGED)
+  for (const type of FEE_OPERATIONS)
     for (const [id, { postings }] of await SOURCE_OF[type].expectations(reader, ids))
       for (const entry of postings.flat()) if (entry.kind === 'fee_out') charged.set(id, entry);
   for (const { id, operationId, accountId, asset, raw } of refunds) {

@@ -5,6 +5,7 @@ import type { Instant } from '../../core/instant.js';
 import type { Reader } from '../../db/database.js';
 import type { BatchRow } from '../../db/entities/batches.js';
 import { type Payout, payouts } from '../../db/entities/payouts.js';
+import { fundsRefusal } from '../../accounts/rules.js';
 import { systemAccountId } from '../../funding/service.js';
 import { type CreatePayout, creationWrites, newPayout } from '../../payouts/decide.js';
 import { chooseDestination, type PayoutRails } from '../../payouts/destination.js';
@@ -42,7 +43,7 @@ export function payoutBatches(deps: PayoutBatchDeps): BatchKind {
       table: payouts,
       prepare: preparePayouts,
       recipientOf: () => null,
-      pay(command, { row, tenant, rule, fundsRule, columns }, state) {
+      pay(command, { row, tenant, fee, rule, payer, columns }, state) {
         const { documentEnd: _, ...shown } = destinationOf(row);
         const account = { ...shown, holderName: row.recipient };
         const destination = { type: 'bank_account', ...account } as const;
@@ -53,8 +54,10 @@ export function payoutBatches(deps: PayoutBatchDeps): BatchKind {
             ? chooseDestination(deps.rails, tenant, { destination, amount }, state.at)
             : { rail: knownRail, columns: account };
         if ('refusal' in chosen) return { refusal: chosen.refusal };
-        // A rail may have paid the row already, so a rule must not give its money back.
-        const refusal = isKnownToRail ? fundsRule : rule;
+        // A rail may have paid the row already, so only missing funds may refuse it.
+        const refusal = isKnownToRail
+          ? fundsRefusal({ source: payer, amount, feeRaw: fee.raw })
+          : rule;
         if (refusal !== null) return { refusal };
         // The rail knows the row by this id, even if the database is restored to before its creation.
         const own = { ...columns, id: row.id, systemAccountId };
