@@ -499,6 +499,10 @@ describe('a list or a search of the command line', () => {
     assert.deepEqual(await rows(...transfers, '--until', until), []);
     assert.deepEqual(ids(await rows(...transfers, '--since', until)), [last?.id, first?.id]);
     await fails(2, /--type: must be one of/, ...list, '--type', 'transfer.done');
+    const destination = { type: 'bre_b_key', key: '3001112233' };
+    const body = { ...payoutBody({ from: world.guarded }), destination };
+    answered(await world.bank.request('POST', '/v1/payouts', { body }), 201);
+    assert.equal((await rows(...list))[0]?.to, '****2233');
   });
 
   it('of events of all tenants has their tenants, amounts and parties, and goes on before an id', async () => {

@@ -42,7 +42,11 @@ const eventLine = z.object({
       total: money,
       source_account: z.string().optional(),
       destination: z
-        .object({ account_id: z.string().optional(), account_number: z.string().optional() })
+        .object({
+          account_id: z.string().optional(),
+          account_number: z.string().optional(),
+          key: z.string().optional(),
+        })
         .optional(),
     }),
   }),
@@ -52,6 +56,7 @@ const eventLine = z.object({
 function eventFields(body: string, tenant: string) {
   const { data, id, sequence, ...fields } = eventLine.parse(JSON.parse(body));
   const { id: resourceId, account_id: account, source_account: from, ...object } = data.object;
+  const { destination } = object;
   const amount = object.amount ?? object.total ?? null;
   return {
     sequence: String(sequence),
@@ -59,7 +64,7 @@ function eventFields(body: string, tenant: string) {
     resource_id: resourceId ?? account ?? null,
     amount: amount && { raw: BigInt(amount.raw), asset: amount.asset },
     from: from ?? null,
-    to: object.destination?.account_id ?? object.destination?.account_number ?? null,
+    to: destination?.account_id ?? destination?.account_number ?? destination?.key ?? null,
     tenant,
     id,
   };
@@ -95,16 +100,20 @@ async function follow(ops: Ops, { tenantId, type, since }: Followed): Promise<vo
     const first = since === undefined ? null : await readFirstSequenceSince(reader, id, since);
     shown.set(id, first === null ? lastSequence : first - 1n);
   }
+  const shownOf = (id: Uuid): bigint => shown.get(id) ?? 0n;
   await output.repeat(async () => {
     const lines: ReturnType<typeof eventFields>[] = [];
-    for (const { tenantId: id, lastSequence } of await readLogs()) {
-      const name = (await namesOf(reader, [{ tenantId: id }])).tenant(id);
-      for (let after = shown.get(id) ?? 0n; after < lastSequence; after = shown.get(id) ?? 0n) {
+    const logs = (await readLogs()).filter((log) => log.lastSequence > shownOf(log.tenantId));
+    if (logs.length === 0) return;
+    const names = await namesOf(reader, logs);
+    for (const { tenantId: id, lastSequence } of logs)
+      for (let after = shownOf(id); after < lastSequence; after = shownOf(id)) {
         const page = await readEvents(reader, id, { type }, 'asc', after, FOLLOWED_AT_ONCE);
-        lines.push(...page.bodies.map((body) => eventFields(body, name)));
-        shown.set(id, page.position > after ? page.position : lastSequence);
+        // A replica may not have received the last events yet: the next round reads them.
+        if (page.position <= after) break;
+        lines.push(...page.bodies.map((body) => eventFields(body, names.tenant(id))));
+        shown.set(id, page.position);
       }
-    }
     lines.sort((a, b) => compareText(a.created_at, b.created_at));
     for (const line of lines) output.each(line, lineOf(line, output.isOnTerminal));
   });
