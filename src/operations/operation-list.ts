@@ -29,7 +29,8 @@ export interface AccountOperation extends TimePosition {
 export type LabelledOperation = AccountOperation & LabelledRow;
 
 export interface OperationFilter {
-  readonly status?: string | undefined;
+  /** One status, or several of which a row has one. */
+  readonly status?: string | readonly string[] | undefined;
   readonly sourceAccountId?: Uuid | undefined;
   readonly from?: Instant | undefined;
   readonly to?: Instant | undefined;
@@ -141,7 +142,7 @@ function filterSql<Row extends AccountOperation>(
   ];
 }
 
-/** Returns SQL conditions on the row `l`: values of its columns. */
+/** Returns SQL conditions on the row `l`: values of its columns, of a list one of them. */
 export function equalFilters<Row>(
   { table, only = {} }: Pick<OperationList<never>, 'only'> & { readonly table: Table<Row> },
   filters: Readonly<Record<string, unknown>>,
@@ -149,7 +150,9 @@ export function equalFilters<Row>(
   return Object.entries({ ...filters, ...only }).flatMap(([property, value]) => {
     if (value === undefined) return [];
     const { name, column } = table.column(property as keyof Row & string);
-    return [`l.${name}=${column.literal(value)}`];
+    return Array.isArray(value)
+      ? [`l.${name} IN (${value.map((one: unknown) => column.literal(one)).join(',')})`]
+      : [`l.${name}=${column.literal(value)}`];
   });
 }
 
@@ -182,8 +185,7 @@ export function chooseIndex<Row extends AccountOperation>(
   if (sourceAccountId !== undefined && batchId === undefined)
     return { table, index: 'source', within };
   if (statuses.length === 0) return { table, index: 'tenant', within };
-  const wanted = status === undefined ? statuses : [status];
-  const oneOf = wanted.map((value) => `t.status=${string.literal(value)}`);
+  const oneOf = [status ?? statuses].flat().map((value) => `t.status=${string.literal(value)}`);
   return { table, index: batchId === undefined ? 'status' : 'batch', within, oneOf };
 }
 

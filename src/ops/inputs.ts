@@ -100,11 +100,12 @@ export function declareAcceptedValues(command: Command, schema: z.ZodObject): vo
 
 function enumerated(field: z.ZodType | z.core.$ZodType): readonly string[] {
   if (field instanceof z.ZodEnum) return field.options.map(String);
-  if (field instanceof z.ZodUnion) return field.options.flatMap((one) => enumerated(one));
-  if (field instanceof z.ZodPipe) return enumerated(field.in);
   const isWrapped = field instanceof z.ZodOptional || field instanceof z.ZodDefault;
-  return isWrapped ? enumerated(field.unwrap()) : [];
+  return isWrapped ? enumerated(field.unwrap()) : (listedNames.get(field)?.names ?? []);
 }
+
+/** The names of which an input takes several. */
+const listedNames = z.registry<{ readonly names: readonly string[] }>();
 
 export function kebabCase(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
@@ -181,24 +182,25 @@ export const eitherOf = <const S extends string>(first: S, second: S) =>
   z.enum([first, second], { error: `must be ${first} or ${second}` });
 export const status = <const S extends string>(statuses: readonly S[]) =>
   option(`<status> only those ${statuses.join(', ')}`, oneOf(statuses).optional());
+
 /** Parses a comma-separated subset of these names, in the order of `names`. */
 function someOf<const T extends string>(names: readonly T[], noSuch: (unknown: string) => string) {
-  return z.string().transform((given, context): readonly T[] => {
+  const parsed = z.string().transform((given, context): readonly T[] => {
     const requested = given.split(',').map((name) => name.trim());
     const unknown = requested.find((name) => !(names as readonly string[]).includes(name));
     if (unknown === undefined) return names.filter((name) => requested.includes(name));
     context.addIssue(noSuch(unknown));
     return z.NEVER;
   });
+  return parsed.register(listedNames, { names });
 }
 
 /** One status, or several with commas between them. */
 export const severalStatuses = <const S extends string>(statuses: readonly S[]) => {
   const error = `must be one of ${statuses.join(', ')}, or several with commas between them`;
-  const one = oneOf(statuses).transform((status): readonly S[] => [status]);
   return option(
     `<status> only those ${statuses.join(', ')}; several with commas`,
-    z.union([one, someOf(statuses, () => error)], { error }).optional(),
+    someOf(statuses, () => error).optional(),
   );
 };
 

@@ -111,6 +111,9 @@ describe('a list or a search of the command line', () => {
     const both = ['--status', 'pending_approval,completed'];
     assert.deepEqual(ids(await rows(...list, ...both)).slice(0, 2), [pending, fourth]);
     assert.deepEqual(ids(await rows(...list, ...both, '--limit', '1')), [pending]);
+    assert.deepEqual(ids(await rows(...list, ...both, ...amount)), [fourth, third, first]);
+    const everywhere = words`transfers list --since ${times[3] ?? ''}`;
+    assert.deepEqual(ids(await rows(...everywhere, ...both)), [pending, fourth]);
     await fails(
       2,
       /--status: must be one of .*, or several with commas/,

@@ -296,6 +296,7 @@ describe('the completion of a shell', () => {
     assert.deepEqual(offered('members', 'grant', 'ana', 'op'), ['operator'], 'an argument');
     const held = offered('transfers', 'list', '--status', 'h');
     assert.deepEqual(held, ['held'], 'the statuses of this list');
+    assert.deepEqual(offered('staff', 'add', 'ana', '--can', 'man'), ['manage'], 'some of several');
     assert.deepEqual(offered('limits', 'set', 'x', '--asset', ''), ['COPM', 'DUSD']);
     const listed = `money-ops() { printf '[\n  {\n    "name": "acme",\n    "name": "Acme Two",\n'; }\n`;
     assert.deepEqual(offeredAfter(listed, 'transfers', 'list', '--tenant', 'Ac'), ['Acme\\ Two']);

@@ -1,5 +1,4 @@
 import type { Where } from '../../db/statements.js';
-import { compareText } from '../../core/collections.js';
 import { hasMetadataIndex } from '../../db/metadata-index.js';
 import {
   type AccountOperation,
@@ -51,15 +50,8 @@ export function operationListCommand<Row extends AccountOperation>(
         throw new UsageError('--metadata needs --tenant');
       const own = (tenantId === undefined ? {} : { tenantId }) as Where<Row>;
       const before = await positionOf(reader, table, own, page.cursor);
-      const filter = { tenantId, sourceAccountId: account?.id, pair: metadata, ...boundsOf(page) };
-      const found: Row[] = [];
-      for (const one of status === undefined ? [undefined] : [status].flat())
-        found.push(
-          ...(await listNewest(list, reader, { ...filter, status: one }, most + 1, before)),
-        );
-      // Ids give the order of all tenants, times that of one.
-      const at = (row: Row): number => (tenantId === undefined ? 0 : row.createdAt);
-      found.sort((a, b) => at(b) - at(a) || compareText(b.id, a.id));
+      const by = { tenantId, status, sourceAccountId: account?.id, pair: metadata };
+      const found = await listNewest(list, reader, { ...by, ...boundsOf(page) }, most + 1, before);
       const names = await namesOf(reader, found);
       const rows = found.map((row) => {
         const [fields, tenant] = [present(row, names), names.tenant(row.tenantId)];
