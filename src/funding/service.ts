@@ -68,13 +68,9 @@ export function resultOf<Row>(
   throw new ApiError(refusal);
 }
 
-/** Throws invalid_field for a reference or amount that no proposal can have. */
-export function assertProposal(reference: string, { raw }: Amount): void {
+/** Throws invalid_field for a reference or amount that no pay-in or adjustment can have. */
+export function assertReferenceAndAmount(reference: string, { raw }: Amount): void {
   assertReference(reference);
-  assertPositive(raw);
-}
-
-function assertPositive(raw: bigint): void {
   if (raw <= 0n) throw new ApiError(invalidField('amount.raw', 'must_be_positive'));
 }
 
@@ -104,10 +100,9 @@ export async function recordPayIn(
   request: NewPayIn,
 ): Promise<FundingResult<PayIn>> {
   const { tenantId, accountId, amount, reference } = request;
-  assertReference(reference);
+  assertReferenceAndAmount(reference, amount);
   const key = opsKey(reference);
   assertMayAct('payin.record', request.by);
-  assertPositive(amount.raw);
   const description =
     request.description === null
       ? null
@@ -160,7 +155,7 @@ export async function proposeAdjustment(
   deps: FundingDeps,
   request: NewAdjustment,
 ): Promise<FundingResult<Adjustment>> {
-  assertReference(request.reference);
+  assertReferenceAndAmount(request.reference, request.amount);
   return proposeWithRefund(deps, { ...request, refund: NO_REFUND });
 }
 
@@ -172,7 +167,6 @@ export async function proposeWithRefund(
   const { accountId, direction, amount, reference } = request;
   const key = opsKey(reference);
   assertMayAct('adjustment.propose', request.by);
-  assertPositive(amount.raw);
   const reason = checkedText('reason', request.reason, MAX_REASON);
   const content = ['adjustment', accountId, direction, amount.asset, amount.raw.toString(), reason];
   const result = await writer.submit(proposalKind, {

@@ -2,8 +2,11 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
+import { startTestApi } from '../helpers/api.js';
+import { LEAST, text } from '../helpers/bank.js';
 import { testDatabase, type TestDatabase } from '../helpers/database.js';
 import { outputOf, type Ran } from '../helpers/child-output.js';
+import { openGuarded } from '../helpers/guarded.js';
 import { assertLedgerSound } from '../helpers/world.js';
 import { commandLine, words } from './ops.js';
 import { SignedInPeople } from './signed-in.js';
@@ -155,6 +158,35 @@ describe('the questions of the command line', () => {
     assert.equal(asked.code, 130);
     await fails(1, /no code was given/, ...begin, '--yes');
     assert.deepEqual(await rows('restore', 'status'), []);
+  });
+
+  it('a pay-in with a wrong amount or reference is refused before the question', async () => {
+    const record = words`payins record --account ${ANA} --asset COPM`;
+    await fails(1, /positive/, ...record, ...words`--amount 0 --reference r-1`);
+    await fails(1, /reference/, ...record, ...words`--amount 1 --reference a/b`);
+  });
+
+  it('a refund of all that is left proposes the sum of the question, even if another refund ends meanwhile', async () => {
+    const api = await startTestApi(test);
+    try {
+      const { bank, guarded, receiver } = await openGuarded(api);
+      const { id } = await bank.sent({ from: guarded, to: receiver, raw: 3n * LEAST });
+      const refund = words`transfers refund ${text(id)} --reason 'ticket 8'`;
+      const part = [...refund, '--amount', LEAST.toString(), '--yes'];
+      const first = await one(...(await people.withCode(part)));
+      const cancel = words`transfers cancel ${text(first.id)} --reason 'ticket 8' --yes`;
+      const { code, stdout } = await atTerminal(await people.withCode(refund), 'y\r', () =>
+        one(...cancel),
+      );
+      assert.equal(code, 0, stdout);
+      assert.match(stdout, /Propose to send 2,000\.00 COPM back/);
+      const [proposed] = await rows(
+        ...words`transfers list --tenant ${bank.tenant.tenant.name} --status pending_approval`,
+      );
+      assert.deepEqual(proposed?.amount, { raw: String(2n * LEAST), asset: 'COPM' });
+    } finally {
+      await api.stop();
+    }
   });
 
   it('a policy keeps what is not named when it is set again', async () => {

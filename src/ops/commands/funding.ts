@@ -7,7 +7,7 @@ import {
 } from '../../db/entities/operations.js';
 import {
   approveAdjustment,
-  assertProposal,
+  assertReferenceAndAmount,
   listAdjustments,
   proposeAdjustment,
   recordPayIn,
@@ -97,6 +97,7 @@ export const payInCommands = {
     needs: 'payin.record',
     run: async (ops, { account, reference, description = null, ...input }) => {
       const amount = { raw: input.amount(input.asset), asset: input.asset };
+      assertReferenceAndAmount(reference, amount);
       await ops.output.confirm(`Put ${formatAmount(amount)} into the account of ${account.name}`);
       const { id: accountId, tenantId } = account;
       const payIn = { tenantId, accountId, amount, reference, description, by: await ops.by() };
@@ -125,7 +126,7 @@ export const adjustmentCommands = {
     needs: 'adjustment.propose',
     run: async (ops, { account, reference, reason: given, ...input }, tenantName) => {
       const amount = { raw: input.amount(input.asset), asset: input.asset };
-      assertProposal(reference, amount);
+      assertReferenceAndAmount(reference, amount);
       const reason = await reasonOf(given, ops.output);
       const direction = input['in|out'];
       const tenant = (await namesOf(ops.database.reader, [account])).tenant(account.tenantId);

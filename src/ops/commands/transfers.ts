@@ -3,9 +3,10 @@ import { ApiError } from '../../core/errors.js';
 import { toRfc3339 } from '../../core/instant.js';
 import { counted } from '../../core/collections.js';
 import type { Reader } from '../../db/database.js';
-import { type Transfer, transfers } from '../../db/entities/operations.js';
+import type { Transfer } from '../../db/entities/operations.js';
 import { accounts } from '../../db/entities/parties.js';
 import { outbox, type OutboxRow } from '../../db/entities/outbox.js';
+import { listNewest } from '../../operations/operation-list.js';
 import type { History } from '../../support/reading/timeline.js';
 import { historyFields, readHistoryOf } from '../history.js';
 import {
@@ -53,14 +54,18 @@ function transferFields(transfer: Transfer, names: Names): Fields {
   };
 }
 
-/** Returns the refunds of a transfer that wait for approval, by the index of the receiver's status. */
-async function readWaitingRefunds(reader: Reader, transfer: Transfer): Promise<Transfer[]> {
-  const { id, refundingRaw, destinationAccountId } = transfer;
+/** Returns the newest refunds of a transfer that wait for approval. They belong to its receiver's tenant. */
+async function readWaitingRefunds(
+  reader: Reader,
+  { id: refundOfId, refundingRaw, destinationAccountId }: Transfer,
+): Promise<readonly Transfer[]> {
+  if (refundingRaw === 0n) return [];
   const receiver = await reader.find(accounts, { id: destinationAccountId });
-  if (refundingRaw === 0n || receiver === undefined) return [];
-  const own = { tenantId: receiver.tenantId, status: 'pending_approval' } as const;
-  return reader.select(transfers, { ...own, refundOfId: id }, { orderBy: ['createdAt', 'id'] });
+  if (receiver === undefined) return [];
+  const filter = { tenantId: receiver.tenantId, status: 'pending_approval', refundOfId };
+  return listNewest(transferList, reader, filter, SHOWN_REFUNDS);
 }
+const SHOWN_REFUNDS = 100;
 
 function transferDetailFields(
   details: TransferDetails,
@@ -180,12 +185,16 @@ export const transferCommands = {
       if (refused !== null) throw new ApiError(refused);
       const why = await reasonOf(reason, ops.output);
       const names = await namesOf(ops.database.reader, [original]);
-      const sum = formatAmount(amount ?? { raw: refundableRaw(original), asset });
+      // A refund that ends meanwhile must not raise the sum that the question names.
+      const asked = amount ?? { raw: refundableRaw(original), asset };
       const parties = `from ${names.account(receiverOf(original))} to ${names.account(sourceAccountId)}`;
-      await ops.output.confirm(`Propose to send ${sum} back ${parties} (${why})`, UNTIL_APPROVED);
+      await ops.output.confirm(
+        `Propose to send ${formatAmount(asked)} back ${parties} (${why})`,
+        UNTIL_APPROVED,
+      );
       const service = new Transfers({ ...ops, notifier: NO_NOTIFIER });
       const result = await service.proposeRefund(original, {
-        amount,
+        amount: asked,
         reason: why,
         by: await ops.by(),
       });
