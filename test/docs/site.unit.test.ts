@@ -48,6 +48,15 @@ const { pages, texts, assets } = renderSite({ ...api, urls: URLS });
 const html = new Map(Array.from(pages, ([path, text]) => [URLS.page(path), text]));
 const known = new Set([...html.keys(), ...Array.from(assets.keys(), URLS.asset), URLS.openApi]);
 
+/** Returns the text of HTML. */
+function textOf(text: string): string {
+  const signs: Readonly<Record<string, string>> = { lt: '<', gt: '>', quot: '"', '#39': "'" };
+  return text
+    .replace(/<[^>]*>/g, '')
+    .replace(/&(lt|gt|quot|#39|#x27);/g, (_, name: string) => signs[name] ?? "'")
+    .replaceAll('&amp;', '&');
+}
+
 function idsOf(text: string): string[] {
   return Array.from(text.matchAll(/ id="([^"]*)"/g), ([, id = '']) => id);
 }
@@ -107,6 +116,17 @@ describe('the site', () => {
       assert.ok(whole.includes(text), path);
       for (const [, place = ''] of text.matchAll(/\]\(https:\/\/docs\.example([^)#]*)/g))
         assert.ok(texts.has(place), `${path}: there is no ${place}`);
+    }
+  });
+
+  it('shows each code block as its fence in Markdown, line by line', () => {
+    for (const [path, page] of pages) {
+      const shown = Array.from(page.matchAll(/<pre[^>]*>(.*?)<\/pre>/gs), ([, text = '']) =>
+        textOf(text).trimEnd(),
+      );
+      const text = texts.get(`${path || '/index'}.md`) ?? '';
+      for (const [, code = ''] of text.matchAll(/^```.*\n([^]*?)\n```$/gm))
+        assert.ok(shown.includes(code.replaceAll('\r', '').trimEnd()), `${path}\n${code}`);
     }
   });
 

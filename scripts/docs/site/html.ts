@@ -60,8 +60,8 @@ export function codeBlock(text: string, language: string): Html {
 
 /** Escapes each line by itself, because a line break within a value is shown as an invisible character. */
 function linesOf(text: string): Html {
-  const [first, ...others] = text.split(/\r?\n/);
-  return html`${first}${others.map((line) => html` ${line}`)}`;
+  const lines = text.split(/\r?\n/).map((line) => html`${line}`.text);
+  return trustedHtml(lines.join('\n'));
 }
 
 export interface Tab {
