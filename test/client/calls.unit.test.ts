@@ -15,6 +15,7 @@ interface Seen {
   readonly method: string;
   readonly url: string;
   readonly key: string | undefined;
+  readonly version: string | undefined;
   readonly body: string;
 }
 
@@ -71,7 +72,8 @@ describe('a call of the client', () => {
     let body = '';
     for await (const piece of request.setEncoding('utf8')) body += String(piece);
     const key = request.headers['idempotency-key']?.toString();
-    seen.push({ method: request.method ?? '', url: request.url ?? '', key, body });
+    const version = request.headers['svc-version']?.toString();
+    seen.push({ method: request.method ?? '', url: request.url ?? '', key, version, body });
   }
 
   const client = (patienceMs = 5_000): MoneyClient =>
@@ -91,6 +93,16 @@ describe('a call of the client', () => {
     assert.ok(isMoneyError(error), String(error));
     return error;
   }
+
+  it('sends the version of the client, if it has one', async () => {
+    acts = [answer(200, TRANSFER)];
+    await client().getTransfer('x');
+    await new MoneyClient({ baseUrl, token: 't', version: '2026-11-01' }).getTransfer('x');
+    assert.deepEqual(
+      seen.map(({ version }) => version),
+      [undefined, '2026-11-01'],
+    );
+  });
 
   for (const [what, act] of Object.entries({
     'a 503': unavailable,

@@ -5,6 +5,7 @@ import { readJson, writeJson } from './json.js';
 export interface Endpoint {
   readonly baseUrl: string;
   readonly token: string;
+  readonly version: string | undefined;
   readonly attemptTimeoutMs: number;
   readonly fetch: typeof globalThis.fetch;
 }
@@ -115,12 +116,13 @@ function addressOf({ baseUrl }: Endpoint, { path, query = {} }: Call): string {
 }
 
 function headersOf(
-  { token }: Endpoint,
+  { token, version }: Endpoint,
   { body }: Call,
   key: string | null,
 ): Record<string, string> {
   return {
     authorization: `Bearer ${token}`,
+    ...(version === undefined ? {} : { 'svc-version': version }),
     ...(body === undefined ? {} : { 'content-type': 'application/json' }),
     ...(key === null ? {} : { 'idempotency-key': key }),
   };

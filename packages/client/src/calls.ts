@@ -5,9 +5,11 @@ import { List, type Page } from './list.js';
 import { pause } from './pause.js';
 
 export interface ClientOptions {
-  /** `https://api.example.com`, without `/v1`. */
+  /** `https://api.example.com`, with or without `/v1`. */
   readonly baseUrl: string;
   readonly token: string;
+  /** Version of the API, sent as `Svc-Version`; by default the newest. */
+  readonly version?: string;
   /** How long a call keeps trying to get its result, in ms; by default 60,000. */
   readonly patienceMs?: number;
   /** How long one attempt may take, in ms; by default 15,000, and ten times that for files. */
@@ -50,6 +52,7 @@ export class Calls {
     const {
       baseUrl,
       token,
+      version,
       patienceMs = PATIENCE_MS,
       attemptTimeoutMs = ATTEMPT_TIMEOUT_MS,
     } = options;
@@ -57,6 +60,7 @@ export class Calls {
     this.endpoint = {
       baseUrl: serviceUrl(baseUrl),
       token,
+      version,
       attemptTimeoutMs,
       fetch: options.fetch ?? ((input, init) => globalThis.fetch(input, init)),
     };
