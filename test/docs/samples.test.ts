@@ -293,6 +293,7 @@ describe('the samples of the reference', () => {
       .replace('$laespiga', () => `$own-${++names}`)
       .replace('2026-11-01T05:00:00.000Z', new Date(startedAt - 86_400_000).toISOString())
       .replace('2026-11-21T04:59:59.999Z', new Date(startedAt).toISOString())
+      .replace(/(?<=- ?)60(?=_000|\)|\*time)/, '16') // The account is younger than a minute.
       .replace('2026-12-01T14:00:00.000Z', tomorrow())
       .replace('2026-11-20T00:00:00Z', new Date(startedAt - 3_600_000).toISOString());
   }

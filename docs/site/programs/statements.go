@@ -51,8 +51,8 @@ func main() {
 		"account_id": %q,
 		"asset": "COPM",
 		"from": "2026-11-01T05:00:00.000Z",
-		"to": "2026-11-21T04:59:59.999Z"
-	}`, account.AccountID)
+		"to": %q
+	}`, account.AccountID, time.Now().UTC().Add(-60*time.Second).Format(time.RFC3339))
 	// Repeat the request with the same key.
 	key := newKey()
 	statement, _ := call("POST", "/statements", key, period)

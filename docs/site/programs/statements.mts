@@ -8,7 +8,7 @@ const period = {
   account_id: account.account_id,
   asset: 'COPM',
   from: '2026-11-01T05:00:00.000Z',
-  to: '2026-11-21T04:59:59.999Z',
+  to: new Date(Date.now() - 60_000).toISOString(),
 } as const;
 // Repeat the request with the same key.
 const key = crypto.randomUUID();

@@ -30,7 +30,7 @@ period = {
     "account_id": account["account_id"],
     "asset": "COPM",
     "from": "2026-11-01T05:00:00.000Z",
-    "to": "2026-11-21T04:59:59.999Z",
+    "to": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() - 60)),
 }
 # Repeat the request with the same key.
 key = str(uuid.uuid4())

@@ -19,8 +19,8 @@ export function errorsPage(urls: SiteUrls): string {
   const doc_url = `https://…${urls.page('/conceptos/errores')}#${code}`;
   return `# Errors
 
-Every error has this shape. Your program decides by \`code\`, which never changes; \`message\` is for people. \`details\` is
-absent if the error has none.
+Every error has this shape. Your program decides by \`code\`, which never changes; \`message\` is for people. \`doc_url\`
+leads to the code on this page, whose other address is Spanish. \`details\` is absent if the error has none.
 
 \`\`\`json
 ${JSON.stringify({ error: { code, message, doc_url, details } }, null, 2)}
@@ -91,7 +91,7 @@ no \`GET /v1/me\`: \`GET /v1/accounts\` lists the member's accounts. \`GET /v1/t
 
 ${table(['Response', '`details.reason`', 'Cause'], refusals())}
 
-The message of \`insufficient_scope\` names the scope. What belongs to another tenant gets 404.
+The message of \`insufficient_scope\` names the scope, as does \`scope="…"\` in its header \`WWW-Authenticate\`. What belongs to another tenant gets 404.
 
 ## Operations
 
