@@ -63,6 +63,7 @@ const PROGRAMS: Readonly<Record<string, RegExp>> = {
   metadata: /^[0-9a-f-]{36} .*A-17.*yes/m,
   capture: /^[0-9a-f-]{36} held\ncompleted 350000n?$/m,
   schedules: /^[0-9a-f-]{36} active \d{4}-\d{2}-01T14:00:00/m,
+  follow: /^\d+ [a-z_]+\.[a-z_]+ [0-9a-f-]{36}$/m,
   access: /^[0-9a-f-]{36} viewer 1$/m,
 };
 for (const program of Object.keys(PROGRAMS)) {

@@ -30,7 +30,7 @@ const GUIDE_REQUESTS = [
   ['/accounts', /\$carla-gomez/],
   ['/approvals', /2500000/],
   ['/capture', /350000/],
-  ['/events', /transfer\.completed/],
+  ['/events', /next_?cursor/i],
   ['/first-transfer', /limit(=|: )100\b/],
   ['/payout-batches', /suppliers\.csv/],
   ['/refunds', /Two pairs of shoes/, /One pair returned/, /refund_of/],
