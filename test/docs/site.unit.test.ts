@@ -207,8 +207,9 @@ describe('the site', () => {
   });
 
   it('shows no backslash in code of the texts about errors', () => {
-    assert.match(texts.get('/errors.md') ?? '', /`ends_at`[^]*\\_\\_proto/);
-    assert.doesNotMatch(html.get('/docs/errors') ?? '', /\\/);
+    const path = '/errors';
+    assert.match(texts.get(`${path}.md`) ?? '', /`ends_at`[^]*\\_\\_proto/);
+    assert.doesNotMatch(html.get(`/docs${path}`) ?? '', /\\/);
   });
 
   it('has the programs of its guides also in Markdown, in every language', () => {

@@ -163,7 +163,7 @@ describe('finishing a restore', () => {
     const unsure = await run('src/ops/main.js', args, service.people.env);
     assert.deepEqual(
       [unsure.code, /Ask simulated,.*first used/.test(unsure.stderr)],
-      [1, true],
+      [2, true],
       unsure.stderr,
     );
     assert.equal((await service.shown()).rails_queried_at, null);

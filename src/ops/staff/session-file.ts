@@ -1,5 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
@@ -75,7 +83,7 @@ export class SessionFile {
       });
       renameSync(draft, this.path);
     } catch (failure) {
-      rmSync(draft, { force: true });
+      if (existsSync(draft)) rmSync(draft);
       throw this.failed('written', failure);
     }
   }
