@@ -32,7 +32,7 @@ const MAX_PARTS = 32;
 /** The file part's documented name; clients may use any. */
 export const FILE_FIELD = 'file';
 export const NO_FILE_MESSAGE =
-  'no file has arrived: send it as a file part with a name (filename="payroll.csv"), not as text';
+  'no file has arrived: send it as a file part with a name (filename="rows.csv"), not as text';
 
 const FORM_TYPE = /^multipart\/form-data[\t ]*;/i;
 const TOO_LARGE: Refusal = {

@@ -114,6 +114,7 @@ describe('the samples of the reference', () => {
     const hook = { url: `${LOCAL}/hooks`, events: ['transfer.completed' as const] };
     endpoint = (await owner.createWebhookEndpoint(hook)).id;
     writeFileSync(join(live.folder, 'payroll.csv'), CSV);
+    writeFileSync(join(live.folder, 'suppliers.csv'), SUPPLIERS);
     writeFileSync(join(live.folder, 'package.json'), '{"type": "module"}');
   });
   after(async () => {

@@ -206,6 +206,16 @@ describe('the site', () => {
         }
   });
 
+  it('uploads a payroll in the samples of bonuses, and suppliers in those of payouts', () => {
+    for (const [page, file] of [
+      ['bonus-batches', 'payroll'],
+      ['payout-batches', 'suppliers'],
+    ] as const) {
+      const files = texts.get(`/reference/${page}.md`)?.match(/\w+(?=\.csv["'\s])/g) ?? [];
+      assert.deepEqual(new Set(files), new Set([file, 'file']), page);
+    }
+  });
+
   it('shows no backslash in code of the texts about errors', () => {
     const path = '/errors';
     assert.match(texts.get(`${path}.md`) ?? '', /`ends_at`[^]*\\_\\_proto/);

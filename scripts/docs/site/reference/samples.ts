@@ -66,7 +66,7 @@ function requestOf(
     query: texts.parse((route.query === null ? undefined : exampleOf(route.query)) ?? {}),
     // Tests require that every body has an example.
     body: media?.example,
-    file: 'payroll.csv',
+    file: route.path.includes('payout') ? 'suppliers.csv' : 'payroll.csv',
   };
   const sent = command === undefined ? example : requestOfCommand(command, route.path, example);
   const { query, body, file } = sent;
