@@ -231,7 +231,9 @@ const CONTENT_TYPES = {
 } as const;
 export const FILE_TYPES = ['text/csv', CONTENT_TYPES.xlsx] as const;
 
-export const FileQuery = z.strictObject({ format: z.enum(['csv', 'xlsx']).default('csv') });
+export const FileQuery = z.strictObject({
+  format: z.enum(['csv', 'xlsx']).default('csv').describe('The format of the file.'),
+});
 
 /** Returns the response with a file; `name` is the file name without `.csv` or `.xlsx`. */
 export function tableFile(

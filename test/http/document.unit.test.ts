@@ -96,6 +96,24 @@ describe('the OpenAPI document of the service', () => {
     assert.deepEqual(undescribed, []);
   });
 
+  it('describes every parameter and every response', () => {
+    let seen = 0;
+    for (const { method, path, operation } of operations) {
+      const parameters = (operation.parameters as Json[]).map((one) => resolved(document, one));
+      const described = [
+        ...parameters.map((one) => [one.name, one.description ?? object(one.schema).description]),
+        ...Object.entries(object(operation.responses)).map(([status, response]) => [
+          status,
+          object(response).description,
+        ]),
+      ];
+      for (const [what, description] of described)
+        assert.ok(description, `${method} ${path} ${String(what)}`);
+      seen += described.length;
+    }
+    assert.ok(seen > 700, `${seen} parameters and responses`);
+  });
+
   it('joins only objects by allOf, because generators refuse to join an enumeration', () => {
     const joined = JSON.stringify(document).matchAll(
       /"allOf":\[\{"\$ref":"#\/components\/schemas\/(\w+)"\},\{"(\w+)"/g,

@@ -76,18 +76,28 @@ function integerHeader(description: string): Header {
   return { description, schema: { type: 'integer' } };
 }
 
+function rateHeader(description: string): Header {
+  return integerHeader(
+    `${description} Absent if the token was not accepted, as in 401 \`unauthorized\`.`,
+  );
+}
+
 const HEADERS = {
   'Svc-Request-Id': {
     description: 'The unique id of the request. Quote it when you ask for help.',
     required: true,
     schema: { type: 'string', format: 'uuid' },
   },
-  'RateLimit-Limit': integerHeader('The most requests the token may send at once.'),
-  'RateLimit-Remaining': integerHeader('How many requests the token may send now.'),
-  'RateLimit-Reset': integerHeader(
+  'RateLimit-Limit': rateHeader('The most requests the token may send at once.'),
+  'RateLimit-Remaining': rateHeader('How many requests the token may send now.'),
+  'RateLimit-Reset': rateHeader(
     'Seconds until the token may send RateLimit-Limit requests at once again.',
   ),
   'Retry-After': integerHeader('Seconds to wait before retrying; at least 1.'),
+  'WWW-Authenticate': {
+    description: '`Bearer`, and for `insufficient_scope` the scopes of which the token lacks one.',
+    schema: { type: 'string' },
+  },
   'Content-Disposition': {
     description: 'attachment, with the file name.',
     schema: { type: 'string' },

@@ -65,10 +65,28 @@ const DESCRIBED_REFERENCE = z.strictObject({
   ]),
 });
 
-const PATH_SCHEMAS: Readonly<Record<string, { enum?: string[]; pattern?: string }>> = {
-  asset: { enum: [...ASSETS] },
-  key_id: { pattern: '^[a-z2-7]{16}$' },
+/** Parameters in paths that are not the id of a resource of this API. */
+const PATH_PARAMETERS: Readonly<Record<string, { description: string; schema: object }>> = {
+  asset: { description: 'The asset of the policy.', schema: { enum: [...ASSETS] } },
+  key_id: { description: 'The `key_id` of the token.', schema: { pattern: '^[a-z2-7]{16}$' } },
+  request_id: {
+    description: 'The `Svc-Request-Id` of a response.',
+    schema: { format: 'uuid' },
+  },
 };
+
+/** Describes `{account_id}`, or `{id}` by the word before it in the path. */
+function pathParameter(name: string, before: string) {
+  const noun = name === 'id' ? before.replace(/(?<=s)es$|s$/, '') : name.replace(/_id$/, '');
+  const { description, schema } = PATH_PARAMETERS[name] ?? {
+    description: `The id of the ${noun.replaceAll('_', ' ')}.`,
+    schema: { format: 'uuid' },
+  };
+  return {
+    ...{ name, in: 'path' as const, required: true, description },
+    schema: { type: 'string' as const, ...schema },
+  };
+}
 
 function pathOf(route: Route): RouteConfig {
   const query = route.query instanceof z.ZodObject ? { query: route.query } : {};
@@ -88,12 +106,9 @@ function pathOf(route: Route): RouteConfig {
     security: PERMISSIONS[route.permits].scopes.map((scope) => ({ token: [scope] })),
     'x-permission': permissionOf(route),
     parameters: [
-      ...Array.from(route.path.matchAll(/\{(\w+)\}/g), ([, name = '']) => ({
-        name,
-        in: 'path' as const,
-        required: true,
-        schema: { type: 'string' as const, ...(PATH_SCHEMAS[name] ?? { format: 'uuid' }) },
-      })),
+      ...Array.from(route.path.matchAll(/(\w+)\/\{(\w+)\}/g), ([, before = '', name = '']) =>
+        pathParameter(name, before),
+      ),
       ...(route.idempotent === null ? [] : [{ $ref: '#/components/parameters/Idempotency-Key' }]),
       { $ref: '#/components/parameters/Svc-Version' },
     ],
@@ -207,16 +222,25 @@ function failures(route: Route): Record<string, ResponseConfig> {
   }
   const entries = [...byStatus].sort(([a], [b]) => a - b);
   return Object.fromEntries(
-    entries.map(([status, codes]) => [String(status), failure(status, codes)]),
+    entries.map(([status, codes]) => [String(status), failure(route, status, codes)]),
   );
 }
 
-function failure(status: number, codes: readonly ErrorCode[]): ResponseConfig {
+function failure(
+  { idempotent }: Route,
+  status: number,
+  codes: readonly ErrorCode[],
+): ResponseConfig {
   const meanings = codes.map((code) => `- \`${code}\`: ${(ERRORS[code] as ErrorEntry).meaning}`);
-  const rated = status === 429 ? (['Retry-After'] as const) : [];
   return {
     description: meanings.join('\n'),
-    headers: headerRefs('Svc-Request-Id', ...RATE_HEADERS, ...rated),
+    headers: headerRefs(
+      'Svc-Request-Id',
+      ...RATE_HEADERS,
+      ...(status === 401 ? (['WWW-Authenticate'] as const) : []),
+      ...(status === 422 && idempotent !== null ? (['Svc-Idempotent-Replayed'] as const) : []),
+      ...(status === 429 ? (['Retry-After'] as const) : []),
+    ),
     content: {
       'application/json': {
         schema: errorOf(codes),

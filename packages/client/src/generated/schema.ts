@@ -4882,6 +4882,7 @@ export interface operations {
         'Svc-Version'?: components['parameters']['Svc-Version'];
       };
       path: {
+        /** @description The id of the transfer. */
         id: string;
       };
       cookie?: never;
@@ -4943,6 +4944,7 @@ export interface operations {
         'Svc-Version'?: components['parameters']['Svc-Version'];
       };
       path: {
+        /** @description The id of the transfer. */
         id: string;
       };
       cookie?: never;
@@ -5018,6 +5020,7 @@ export interface operations {
         'Svc-Version'?: components['parameters']['Svc-Version'];
       };
       path: {
+        /** @description The id of the transfer. */
         id: string;
       };
       cookie?: never;
@@ -5083,6 +5086,7 @@ export interface operations {
         'Svc-Version'?: components['parameters']['Svc-Version'];
       };
       path: {
+        /** @description The id of the transfer. */
         id: string;
       };
       cookie?: never;
@@ -5160,6 +5164,7 @@ export interface operations {
         'Svc-Version'?: components['parameters']['Svc-Version'];
       };
       path: {
+        /** @description The id of the transfer. */
         id: string;
       };
       cookie?: never;
@@ -5230,6 +5235,7 @@ export interface operations {
         'Svc-Version'?: components['parameters']['Svc-Version'];
       };
       path: {
+        /** @description The id of the transfer. */
         id: string;
       };
       cookie?: never;
@@ -5308,6 +5314,7 @@ export interface operations {
         'Svc-Version'?: components['parameters']['Svc-Version'];
       };
       path: {
+        /** @description The id of the transfer. */
         id: string;
       };
       cookie?: never;
@@ -5490,6 +5497,7 @@ export interface operations {
         'Svc-Version'?: components['parameters']['Svc-Version'];
       };
       path: {
+        /** @description The id of the bonus. */
         id: string;
       };
       cookie?: never;
@@ -5869,6 +5877,7 @@ export interface operations {
         'Svc-Version'?: components['parameters']['Svc-Version'];
       };
       path: {
+        /** @description The id of the schedule. */
         id: string;
       };
       cookie?: never;
@@ -5925,6 +5934,7 @@ export interface operations {
         'Svc-Version'?: components['parameters']['Svc-Version'];
       };
       path: {
+        /** @description The id of the schedule. */
         id: string;
       };
       cookie?: never;
@@ -5981,6 +5991,7 @@ export interface operations {
         'Svc-Version'?: components['parameters']['Svc-Version'];
       };
       path: {
+        /** @description The id of the schedule. */
         id: string;
       };
       cookie?: never;
@@ -6037,6 +6048,7 @@ export interface operations {
         'Svc-Version'?: components['parameters']['Svc-Version'];
       };
       path: {
+        /** @description The id of the schedule. */
         id: string;
       };
       cookie?: never;
@@ -6431,6 +6443,7 @@ export interface operations {
         'Svc-Version'?: components['parameters']['Svc-Version'];
       };
       path: {
+        /** @description The id of the payout. */
         id: string;
       };
       cookie?: never;
@@ -6505,6 +6518,7 @@ export interface operations {
         'Svc-Version'?: components['parameters']['Svc-Version'];
       };
       path: {
+        /** @description The id of the payout. */
         id: string;
       };
       cookie?: never;
@@ -6593,6 +6607,7 @@ export interface operations {
         'Svc-Version'?: components['parameters']['Svc-Version'];
       };
       path: {
+        /** @description The id of the payout. */
         id: string;
       };
       cookie?: never;
@@ -6667,6 +6682,7 @@ export interface operations {
         'Svc-Version'?: components['parameters']['Svc-Version'];
       };
       path: {
+        /** @description The id of the payout. */
         id: string;
       };
       cookie?: never;
@@ -6753,6 +6769,7 @@ export interface operations {
         'Svc-Version'?: components['parameters']['Svc-Version'];
       };
       path: {
+        /** @description The id of the payout. */
         id: string;
       };
       cookie?: never;
@@ -6823,7 +6840,9 @@ export interface operations {
         'Svc-Version'?: components['parameters']['Svc-Version'];
       };
       path: {
+        /** @description The id of the account. */
         account_id: string;
+        /** @description The asset of the policy. */
         asset: 'COPM' | 'DUSD';
       };
       cookie?: never;
@@ -6861,7 +6880,9 @@ export interface operations {
         'Svc-Version'?: components['parameters']['Svc-Version'];
       };
       path: {
+        /** @description The id of the account. */
         account_id: string;
+        /** @description The asset of the policy. */
         asset: 'COPM' | 'DUSD';
       };
       cookie?: never;
@@ -6911,7 +6932,9 @@ export interface operations {
         'Svc-Version'?: components['parameters']['Svc-Version'];
       };
       path: {
+        /** @description The id of the account. */
         account_id: string;
+        /** @description The asset of the policy. */
         asset: 'COPM' | 'DUSD';
       };
       cookie?: never;
@@ -7141,6 +7164,7 @@ export interface operations {
         'Svc-Version'?: components['parameters']['Svc-Version'];
       };
       path: {
+        /** @description The id of the bonus. */
         id: string;
       };
       cookie?: never;
@@ -7198,6 +7222,7 @@ export interface operations {
         'Svc-Version'?: components['parameters']['Svc-Version'];
       };
       path: {
+        /** @description The id of the bonus. */
         id: string;
       };
       cookie?: never;
@@ -7510,6 +7535,7 @@ export interface operations {
         'Svc-Version'?: components['parameters']['Svc-Version'];
       };
       path: {
+        /** @description The id of the batch. */
         batch_id: string;
       };
       cookie?: never;
@@ -7597,6 +7623,7 @@ export interface operations {
         'Svc-Version'?: components['parameters']['Svc-Version'];
       };
       path: {
+        /** @description The id of the batch. */
         batch_id: string;
       };
       cookie?: never;
@@ -7653,6 +7680,7 @@ export interface operations {
         'Svc-Version'?: components['parameters']['Svc-Version'];
       };
       path: {
+        /** @description The id of the batch. */
         batch_id: string;
       };
       cookie?: never;
@@ -7730,6 +7758,7 @@ export interface operations {
         'Svc-Version'?: components['parameters']['Svc-Version'];
       };
       path: {
+        /** @description The id of the batch. */
         batch_id: string;
       };
       cookie?: never;
@@ -7800,6 +7829,7 @@ export interface operations {
   downloadBonusBatchTemplate: {
     parameters: {
       query?: {
+        /** @description The format of the file. */
         format?: 'csv' | 'xlsx';
       };
       header?: {
@@ -7830,6 +7860,7 @@ export interface operations {
   downloadBonusBatchErrors: {
     parameters: {
       query?: {
+        /** @description The format of the file. */
         format?: 'csv' | 'xlsx';
       };
       header?: {
@@ -7837,6 +7868,7 @@ export interface operations {
         'Svc-Version'?: components['parameters']['Svc-Version'];
       };
       path: {
+        /** @description The id of the batch. */
         batch_id: string;
       };
       cookie?: never;
@@ -7862,6 +7894,7 @@ export interface operations {
   downloadBonusBatchResult: {
     parameters: {
       query?: {
+        /** @description The format of the file. */
         format?: 'csv' | 'xlsx';
       };
       header?: {
@@ -7869,6 +7902,7 @@ export interface operations {
         'Svc-Version'?: components['parameters']['Svc-Version'];
       };
       path: {
+        /** @description The id of the batch. */
         batch_id: string;
       };
       cookie?: never;
@@ -8145,6 +8179,7 @@ export interface operations {
         'Svc-Version'?: components['parameters']['Svc-Version'];
       };
       path: {
+        /** @description The id of the batch. */
         batch_id: string;
       };
       cookie?: never;
@@ -8233,6 +8268,7 @@ export interface operations {
         'Svc-Version'?: components['parameters']['Svc-Version'];
       };
       path: {
+        /** @description The id of the batch. */
         batch_id: string;
       };
       cookie?: never;
@@ -8296,6 +8332,7 @@ export interface operations {
         'Svc-Version'?: components['parameters']['Svc-Version'];
       };
       path: {
+        /** @description The id of the batch. */
         batch_id: string;
       };
       cookie?: never;
@@ -8383,6 +8420,7 @@ export interface operations {
         'Svc-Version'?: components['parameters']['Svc-Version'];
       };
       path: {
+        /** @description The id of the batch. */
         batch_id: string;
       };
       cookie?: never;
@@ -8454,6 +8492,7 @@ export interface operations {
   downloadPayoutBatchTemplate: {
     parameters: {
       query?: {
+        /** @description The format of the file. */
         format?: 'csv' | 'xlsx';
       };
       header?: {
@@ -8484,6 +8523,7 @@ export interface operations {
   downloadPayoutBatchErrors: {
     parameters: {
       query?: {
+        /** @description The format of the file. */
         format?: 'csv' | 'xlsx';
       };
       header?: {
@@ -8491,6 +8531,7 @@ export interface operations {
         'Svc-Version'?: components['parameters']['Svc-Version'];
       };
       path: {
+        /** @description The id of the batch. */
         batch_id: string;
       };
       cookie?: never;
@@ -8516,6 +8557,7 @@ export interface operations {
   downloadPayoutBatchResult: {
     parameters: {
       query?: {
+        /** @description The format of the file. */
         format?: 'csv' | 'xlsx';
       };
       header?: {
@@ -8523,6 +8565,7 @@ export interface operations {
         'Svc-Version'?: components['parameters']['Svc-Version'];
       };
       path: {
+        /** @description The id of the batch. */
         batch_id: string;
       };
       cookie?: never;
@@ -8690,6 +8733,7 @@ export interface operations {
         'Svc-Version'?: components['parameters']['Svc-Version'];
       };
       path: {
+        /** @description The id of the account. */
         account_id: string;
       };
       cookie?: never;
@@ -8732,6 +8776,7 @@ export interface operations {
         'Svc-Version'?: components['parameters']['Svc-Version'];
       };
       path: {
+        /** @description The id of the account. */
         account_id: string;
       };
       cookie?: never;
@@ -8789,6 +8834,7 @@ export interface operations {
         'Svc-Version'?: components['parameters']['Svc-Version'];
       };
       path: {
+        /** @description The id of the account. */
         account_id: string;
       };
       cookie?: never;
@@ -8859,6 +8905,7 @@ export interface operations {
         'Svc-Version'?: components['parameters']['Svc-Version'];
       };
       path: {
+        /** @description The id of the account. */
         account_id: string;
       };
       cookie?: never;
@@ -9016,6 +9063,7 @@ export interface operations {
         'Svc-Version'?: components['parameters']['Svc-Version'];
       };
       path: {
+        /** @description The id of the member. */
         member_id: string;
       };
       cookie?: never;
@@ -9039,7 +9087,9 @@ export interface operations {
         'Svc-Version'?: components['parameters']['Svc-Version'];
       };
       path: {
+        /** @description The id of the account. */
         account_id: string;
+        /** @description The id of the member. */
         member_id: string;
       };
       cookie?: never;
@@ -9082,7 +9132,9 @@ export interface operations {
         'Svc-Version'?: components['parameters']['Svc-Version'];
       };
       path: {
+        /** @description The id of the account. */
         account_id: string;
+        /** @description The id of the member. */
         member_id: string;
       };
       cookie?: never;
@@ -9253,6 +9305,7 @@ export interface operations {
         'Svc-Version'?: components['parameters']['Svc-Version'];
       };
       path: {
+        /** @description The `key_id` of the token. */
         key_id: string;
       };
       cookie?: never;
@@ -9276,6 +9329,7 @@ export interface operations {
         'Svc-Version'?: components['parameters']['Svc-Version'];
       };
       path: {
+        /** @description The id of the account. */
         account_id: string;
       };
       cookie?: never;
@@ -9354,6 +9408,7 @@ export interface operations {
         'Svc-Version'?: components['parameters']['Svc-Version'];
       };
       path: {
+        /** @description The id of the account. */
         account_id: string;
       };
       cookie?: never;
@@ -9394,6 +9449,7 @@ export interface operations {
         'Svc-Version'?: components['parameters']['Svc-Version'];
       };
       path: {
+        /** @description The id of the account. */
         account_id: string;
       };
       cookie?: never;
@@ -9417,6 +9473,7 @@ export interface operations {
         'Svc-Version'?: components['parameters']['Svc-Version'];
       };
       path: {
+        /** @description The id of the account. */
         account_id: string;
       };
       cookie?: never;
@@ -9617,6 +9674,7 @@ export interface operations {
         'Svc-Version'?: components['parameters']['Svc-Version'];
       };
       path: {
+        /** @description The id of the statement. */
         statement_id: string;
       };
       cookie?: never;
@@ -9661,6 +9719,7 @@ export interface operations {
   downloadStatement: {
     parameters: {
       query?: {
+        /** @description The format of the file. */
         format?: 'csv' | 'xlsx';
       };
       header?: {
@@ -9668,6 +9727,7 @@ export interface operations {
         'Svc-Version'?: components['parameters']['Svc-Version'];
       };
       path: {
+        /** @description The id of the statement. */
         statement_id: string;
       };
       cookie?: never;
@@ -9699,6 +9759,7 @@ export interface operations {
         'Svc-Version'?: components['parameters']['Svc-Version'];
       };
       path: {
+        /** @description The `Svc-Request-Id` of a response. */
         request_id: string;
       };
       cookie?: never;
@@ -9849,6 +9910,7 @@ export interface operations {
         'Svc-Version'?: components['parameters']['Svc-Version'];
       };
       path: {
+        /** @description The id of the event. */
         id: string;
       };
       cookie?: never;
@@ -10048,6 +10110,7 @@ export interface operations {
         'Svc-Version'?: components['parameters']['Svc-Version'];
       };
       path: {
+        /** @description The id of the webhook endpoint. */
         id: string;
       };
       cookie?: never;
@@ -10089,6 +10152,7 @@ export interface operations {
         'Svc-Version'?: components['parameters']['Svc-Version'];
       };
       path: {
+        /** @description The id of the webhook endpoint. */
         id: string;
       };
       cookie?: never;
@@ -10112,6 +10176,7 @@ export interface operations {
         'Svc-Version'?: components['parameters']['Svc-Version'];
       };
       path: {
+        /** @description The id of the webhook endpoint. */
         id: string;
       };
       cookie?: never;
@@ -10162,6 +10227,7 @@ export interface operations {
         'Svc-Version'?: components['parameters']['Svc-Version'];
       };
       path: {
+        /** @description The id of the webhook endpoint. */
         id: string;
       };
       cookie?: never;
@@ -10204,6 +10270,7 @@ export interface operations {
         'Svc-Version'?: components['parameters']['Svc-Version'];
       };
       path: {
+        /** @description The id of the webhook endpoint. */
         id: string;
       };
       cookie?: never;
@@ -10236,6 +10303,7 @@ export interface operations {
         'Svc-Version'?: components['parameters']['Svc-Version'];
       };
       path: {
+        /** @description The id of the webhook endpoint. */
         id: string;
       };
       cookie?: never;
@@ -10277,6 +10345,7 @@ export interface operations {
         'Svc-Version'?: components['parameters']['Svc-Version'];
       };
       path: {
+        /** @description The id of the event. */
         id: string;
       };
       cookie?: never;
@@ -10352,6 +10421,7 @@ export interface operations {
         'Svc-Version'?: components['parameters']['Svc-Version'];
       };
       path: {
+        /** @description The id of the webhook endpoint. */
         id: string;
       };
       cookie?: never;
