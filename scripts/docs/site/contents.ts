@@ -46,6 +46,7 @@ const CHAPTERS = {
 export const KEYWORDS: Readonly<Record<string, string>> = {
   '/concepts': 'currency currencies usd dollar peso glossary user customer',
   '/concepts#who-opens-accounts': 'onboarding create open account',
+  '/concepts#no-currency-exchange': 'convert conversion fx forex foreign exchange rate swap',
   '/concepts#how-money-enters-and-leaves': 'deposit pay in payin cash in top up topup fund',
   '/first-transfer': 'quickstart getting started hello world',
   '/first-transfer#your-token': 'api key log in login',
