@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFile, execFileSync } from 'node:child_process';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
@@ -435,8 +435,22 @@ describe('the samples of the reference', () => {
             const keys = new Set(gateway.posts.map(({ key }) => key));
             assert.deepEqual([keys.size, gateway.posts.length > 4], [2, true]);
           });
+        if (name !== 'curl')
+          it(`an order in ${name} that is run again is authorised and captured once`, async () => {
+            rmSync(join(live.folder, 'order-1042.json'), { force: true });
+            const [first, again] = [
+              await RUNS[name]('capture', ''),
+              await RUNS[name]('capture', ''),
+            ];
+            assert.match(first, PROGRAMS.capture!);
+            assert.equal(again, first.replace('held', 'completed'));
+          });
         for (const [operation, all] of samples)
-          if (all.some((sample) => sample.name === name) && isRun(name, operation))
+          if (
+            operation !== 'capture' &&
+            all.some((sample) => sample.name === name) &&
+            isRun(name, operation)
+          )
             it(operation, async () => {
               const printed = await RUNS[name](operation, await resource(operation));
               assert.match(printed, PROGRAMS[operation] ?? /^/);

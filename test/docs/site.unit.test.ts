@@ -194,6 +194,16 @@ describe('the site', () => {
     }
   });
 
+  it('says above the first command of each guide where its variables are set', () => {
+    const page =
+      /`http:\/\/[^`]*\/v1`[^]*\(https:\/\/docs\.example\/first-transfer\.md#your-token\)/;
+    for (const { file, path } of CONTENTS.flatMap((chapter) => chapter.pages)) {
+      const [before = '', command] = texts.get(`${path}.md`)?.split(/^```sh$/m) ?? [];
+      if (command === undefined || !existsSync(file)) continue;
+      assert.match(before, path === '/first-transfer' ? /set `SVC_URL`/ : page, path);
+    }
+  });
+
   it('shows in every language the request of a guide, not the example of its operation', () => {
     for (const [path, ...requests] of GUIDE_REQUESTS)
       for (const request of requests)

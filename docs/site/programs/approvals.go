@@ -54,7 +54,7 @@ func main() {
 		"destination": {"type": "account", "account_id": %q},
 		"amount": {"raw": "2500000", "asset": "COPM"}
 	}`, guarded.AccountID, recipient.AccountID)
-	// Store both keys with the order; repeat each request with the same key.
+	// Store both keys with the order first; repeat each request with the same key.
 	create, approve := newKey(), newKey()
 	transfer := call("POST", "/transfers", create, token, order)
 	fmt.Println(transfer.ID, transfer.Status)

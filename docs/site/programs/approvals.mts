@@ -9,7 +9,7 @@ const order = {
   destination: { type: 'account', account_id: recipient.account_id },
   amount: { raw: 2_500_000n, asset: 'COPM' },
 } as const;
-// Store both keys with the order; repeat each request with the same key.
+// Store both keys with the order first; repeat each request with the same key.
 const keys = { create: crypto.randomUUID(), approve: crypto.randomUUID() };
 const transfer = await client.createTransfer(order, { idempotencyKey: keys.create });
 console.log(transfer.id, transfer.status);

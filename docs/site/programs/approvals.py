@@ -30,7 +30,7 @@ order = {
     "destination": {"type": "account", "account_id": recipient["account_id"]},
     "amount": {"raw": "2500000", "asset": "COPM"},
 }
-# Store both keys with the order; repeat each request with the same key.
+# Store both keys with the order first; repeat each request with the same key.
 keys = {"create": str(uuid.uuid4()), "approve": str(uuid.uuid4())}
 transfer = call("POST", "/transfers", order, keys["create"])
 print(transfer["id"], transfer["status"])

@@ -3,6 +3,7 @@ package main
 import (
 	"crypto/rand"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"log"
@@ -46,6 +47,25 @@ func newKey() string {
 	return fmt.Sprintf("%x-%x-%x-%x-%x", id[:4], id[4:6], id[6:8], id[8:10], id[10:])
 }
 
+// keysOf returns the order's keys, stored before the first request. In your program, the order's row takes the place of the file.
+func keysOf(name string) (keys struct{ Authorise, Capture string }) {
+	if stored, err := os.ReadFile(name); err == nil {
+		if err := json.Unmarshal(stored, &keys); err != nil {
+			log.Fatal(err)
+		}
+		return keys
+	}
+	keys.Authorise, keys.Capture = newKey(), newKey()
+	file, err := os.Create(name)
+	if err != nil {
+		log.Fatal(err)
+	}
+	if err := errors.Join(json.NewEncoder(file).Encode(keys), file.Sync(), file.Close()); err != nil {
+		log.Fatal(err)
+	}
+	return keys
+}
+
 func main() {
 	source := call("GET", "/accounts/lookup?alias=%24acme-treasury", "", "")
 	shop := call("GET", "/accounts/lookup?alias=%24bruno", "", "")
@@ -56,13 +76,12 @@ func main() {
 		"capture": "manual",
 		"capture_within_s": 259200
 	}`, source.AccountID, shop.AccountID)
-	// Store both keys with the order; repeat each request with the same key.
-	authorise, capture := newKey(), newKey()
-	transfer := call("POST", "/transfers", authorise, order)
+	keys := keysOf("order-1042.json")
+	transfer := call("POST", "/transfers", keys.Authorise, order)
 	fmt.Println(transfer.ID, transfer.Status)
 
 	// When you deliver, with what you delivered.
 	delivered := `{"amount": {"raw": "350000", "asset": "COPM"}}`
-	transfer = call("POST", "/transfers/"+transfer.ID+"/capture", capture, delivered)
+	transfer = call("POST", "/transfers/"+transfer.ID+"/capture", keys.Capture, delivered)
 	fmt.Println(transfer.Status, transfer.Captured.Raw)
 }

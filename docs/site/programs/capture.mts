@@ -1,11 +1,16 @@
+import { randomUUID } from 'node:crypto';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { MoneyClient } from 'money-movement-client';
 
 const { SVC_URL: baseUrl = '', SVC_TOKEN: token = '' } = process.env;
 const client = new MoneyClient({ baseUrl, token });
 const source = await client.lookUpAccount({ alias: '$acme-treasury' });
 const shop = await client.lookUpAccount({ alias: '$bruno' });
-// Store both keys with the order; repeat each request with the same key.
-const keys = { authorise: crypto.randomUUID(), capture: crypto.randomUUID() };
+// The keys are stored before the first request. In your program, the order's row takes the place of the file.
+const FILE = 'order-1042.json';
+const newKeys = { authorise: randomUUID(), capture: randomUUID() };
+if (!existsSync(FILE)) writeFileSync(FILE, JSON.stringify(newKeys), { flush: true });
+const keys: typeof newKeys = JSON.parse(readFileSync(FILE, 'utf8'));
 const authorisation = {
   source_account: source.account_id,
   destination: { type: 'account', account_id: shop.account_id },

@@ -32,8 +32,15 @@ order = {
     "capture": "manual",
     "capture_within_s": 259200,
 }
-# Store both keys with the order; repeat each request with the same key.
-keys = {"authorise": str(uuid.uuid4()), "capture": str(uuid.uuid4())}
+# The keys are stored before the first request. In your program, the order's row takes the place of the file.
+FILE = "order-1042.json"
+if not os.path.exists(FILE):
+    with open(FILE, "w") as file:
+        json.dump({"authorise": str(uuid.uuid4()), "capture": str(uuid.uuid4())}, file)
+        file.flush()
+        os.fsync(file.fileno())
+with open(FILE) as file:
+    keys = json.load(file)
 transfer = call("POST", "/transfers", order, keys["authorise"])
 print(transfer["id"], transfer["status"])
 

@@ -54,7 +54,7 @@ func main() {
 		"amount": {"raw": "150000", "asset": "COPM"},
 		"description": "Lunch"
 	}`, source.AccountID, recipient.AccountID)
-	// Store it with the order; repeat the request with the same key.
+	// Store it with the order first; repeat the request with the same key.
 	key := newKey()
 	transfer := call("POST", "/transfers", key, order)
 	transfer = call("GET", "/transfers/"+transfer.ID, "", "")

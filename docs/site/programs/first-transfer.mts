@@ -10,7 +10,7 @@ const order = {
   amount: { raw: 150_000n, asset: 'COPM' },
   description: 'Lunch',
 } as const;
-// Store it with the order; repeat the request with the same key.
+// Store it with the order first; repeat the request with the same key.
 const key = crypto.randomUUID();
 const { id } = await client.createTransfer(order, { idempotencyKey: key });
 const transfer = await client.getTransfer(id);

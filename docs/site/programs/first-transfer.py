@@ -31,7 +31,7 @@ order = {
     "amount": {"raw": "150000", "asset": "COPM"},
     "description": "Lunch",
 }
-# Store it with the order; repeat the request with the same key.
+# Store it with the order first; repeat the request with the same key.
 key = str(uuid.uuid4())
 transfer = call("POST", "/transfers", order, key)
 transfer = call("GET", "/transfers/" + transfer["id"])

@@ -59,7 +59,7 @@ func main() {
 		"destination": {"type": "bre_b_key", "key": %q, "holder_check": %q},
 		"amount": {"raw": "150000", "asset": "COPM"}
 	}`, source.AccountID, phone, holder.HolderCheck)
-	// Store it with the order; repeat the request with the same key.
+	// Store it with the order first; repeat the request with the same key.
 	idempotencyKey := newKey()
 	payout := call("POST", "/payouts", idempotencyKey, order)
 	for payout.Status == "approved" || payout.Status == "in_progress" {

@@ -13,7 +13,7 @@ const order = {
   destination: { type: 'bre_b_key', key: phone, holder_check: holder.holder_check },
   amount: { raw: 150_000n, asset: 'COPM' },
 } as const;
-// Store it with the order; repeat the request with the same key.
+// Store it with the order first; repeat the request with the same key.
 const idempotencyKey = crypto.randomUUID();
 let payout = await client.createPayout(order, { idempotencyKey });
 while (payout.status === 'approved' || payout.status === 'in_progress') {

@@ -55,7 +55,7 @@ func main() {
 		"amount": {"raw": "150000", "asset": "COPM"},
 		"metadata": {"invoice": "A-17", "store": "bogota"}
 	}`, source.AccountID, recipient.AccountID)
-	// Store it with the order; repeat the request with the same key.
+	// Store it with the order first; repeat the request with the same key.
 	key := newKey()
 	transfer := call("POST", "/transfers", key, order)
 	change := `{"metadata": {"store": null, "paid": "yes"}}`

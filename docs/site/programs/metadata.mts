@@ -10,7 +10,7 @@ const order = {
   amount: { raw: 150_000n, asset: 'COPM' },
   metadata: { invoice: 'A-17', store: 'bogota' },
 } as const;
-// Store it with the order; repeat the request with the same key.
+// Store it with the order first; repeat the request with the same key.
 const key = crypto.randomUUID();
 const { id } = await client.createTransfer(order, { idempotencyKey: key });
 await client.updateTransfer(id, { metadata: { store: null, paid: 'yes' } });

@@ -31,7 +31,7 @@ order = {
     "amount": {"raw": "150000", "asset": "COPM"},
     "metadata": {"invoice": "A-17", "store": "bogota"},
 }
-# Store it with the order; repeat the request with the same key.
+# Store it with the order first; repeat the request with the same key.
 key = str(uuid.uuid4())
 transfer = call("POST", "/transfers", order, key)
 change = {"metadata": {"store": None, "paid": "yes"}}

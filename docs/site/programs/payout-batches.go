@@ -66,7 +66,7 @@ func main() {
 	part, _ := writer.CreateFormFile("file", "suppliers.csv")
 	part.Write([]byte(file))
 	writer.Close()
-	// Store both keys with the file; repeat each request with the same key.
+	// Store both keys with the file first; repeat each request with the same key.
 	upload, execute := newKey(), newKey()
 	batch := call("POST", "/payout_batches", upload, "SVC_TOKEN", writer.FormDataContentType(), form.String())
 	path := "/payout_batches/" + batch.ID

@@ -10,7 +10,7 @@ CO,0007,checking,0012345678099,Papelera Andina,900555001-1,175000,COPM,INV-2042
 const { SVC_URL: baseUrl = '', SVC_TOKEN = '', APPROVER_TOKEN = '' } = process.env;
 const client = new MoneyClient({ baseUrl, token: SVC_TOKEN });
 const source = await client.lookUpAccount({ alias: '$acme-treasury' });
-// Store both keys with the file; repeat each request with the same key.
+// Store both keys with the file first; repeat each request with the same key.
 const keys = { upload: randomUUID(), execute: randomUUID() };
 let batch = await client.uploadPayoutBatch(
   { source_account: source.account_id, file: new Blob([FILE]) },

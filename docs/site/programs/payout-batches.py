@@ -30,7 +30,7 @@ def call(method, path, body=None, key="", kind="application/json", token="SVC_TO
 
 
 source = call("GET", "/accounts/lookup?alias=%24acme-treasury")
-# Store both keys with the file; repeat each request with the same key.
+# Store both keys with the file first; repeat each request with the same key.
 keys = {"upload": str(uuid.uuid4()), "execute": str(uuid.uuid4())}
 boundary = uuid.uuid4().hex
 part = f"--{boundary}\r\nContent-Disposition: form-data; name="

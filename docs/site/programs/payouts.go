@@ -61,7 +61,7 @@ func main() {
 		},
 		"amount": {"raw": "150000", "asset": "COPM"}
 	}`, source.AccountID)
-	// Store it with the order; repeat the request with the same key.
+	// Store it with the order first; repeat the request with the same key.
 	key := newKey()
 	payout := call("POST", "/payouts", key, order)
 	for payout.Status == "approved" || payout.Status == "in_progress" {

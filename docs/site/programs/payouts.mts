@@ -17,7 +17,7 @@ const order = {
   },
   amount: { raw: 150_000n, asset: 'COPM' },
 } as const;
-// Store it with the order; repeat the request with the same key.
+// Store it with the order first; repeat the request with the same key.
 const key = crypto.randomUUID();
 let payout = await client.createPayout(order, { idempotencyKey: key });
 while (payout.status === 'approved' || payout.status === 'in_progress') {

@@ -38,7 +38,7 @@ order = {
     },
     "amount": {"raw": "150000", "asset": "COPM"},
 }
-# Store it with the order; repeat the request with the same key.
+# Store it with the order first; repeat the request with the same key.
 key = str(uuid.uuid4())
 payout = call("POST", "/payouts", order, key)
 while payout["status"] in ("approved", "in_progress"):

@@ -64,7 +64,7 @@ func main() {
 		"every": {"unit": "month", "count": 1},
 		"max_runs": 12
 	}`, source.AccountID, landlord.AccountID, first.Format(time.RFC3339))
-	// Store it with the order; repeat the request with the same key.
+	// Store it with the order first; repeat the request with the same key.
 	key := newKey()
 	rent := call("POST", "/schedules", key, order)
 	fmt.Println(rent.ID, rent.Status, rent.NextRunAt)

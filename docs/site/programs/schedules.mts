@@ -17,7 +17,7 @@ const order = {
   every: { unit: 'month', count: 1 },
   max_runs: 12,
 } as const;
-// Store it with the order; repeat the request with the same key.
+// Store it with the order first; repeat the request with the same key.
 const key = crypto.randomUUID();
 const rent = await client.createSchedule(order, { idempotencyKey: key });
 console.log(rent.id, rent.status, rent.next_run_at);

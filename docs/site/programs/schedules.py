@@ -38,7 +38,7 @@ order = {
     "every": {"unit": "month", "count": 1},
     "max_runs": 12,
 }
-# Store it with the order; repeat the request with the same key.
+# Store it with the order first; repeat the request with the same key.
 key = str(uuid.uuid4())
 rent = call("POST", "/schedules", order, key)
 print(rent["id"], rent["status"], rent["next_run_at"])

@@ -32,6 +32,13 @@ const LANGUAGES: Readonly<Record<string, string>> = {
 };
 /** Marks a box, as on GitHub. */
 const NOTE = /^\[!(\w+)\]\n/;
+/** Stands above the first section or command of a guide whose commands need what another page defines. */
+const SETUP = `> [!NOTE]
+> The commands need \`SVC_URL\` (here \`${MARKDOWN_BASE_URL}/v1\`), \`SVC_TOKEN\` and \`svc\`: set them as in
+> [a first transfer](${MARKDOWN_DOCS_URL}/first-transfer#your-token), which lists the tools. Programs read the two variables; those in TypeScript
+> use [the client](${MARKDOWN_DOCS_URL}/clients#the-typed-client).
+
+`;
 
 /** HTML in the text is shown as text. */
 const markdown = markdownIt();
@@ -84,18 +91,26 @@ export function markdownPage(
   samples: CallSamples,
   text = readPart(file).toString('utf8'),
 ): SitePage {
+  const needsSetup = /^```sh/m.test(text) && !text.includes('export SVC_URL');
   const tokens = markdown.parse(text, {});
   const [opening, inline] = tokens;
   if (opening?.tag !== 'h1' || inline === undefined)
     throw new Error(`${file} does not begin with a title`);
   const rest = tokens.slice(3);
+  const note = needsSetup ? markdown.parse(SETUP, {}) : [];
   const context = { file, urls, baseUrl };
-  frameNotes(rest);
-  rest.forEach((token) => rewriteLinks(token, context));
+  for (const some of [rest, note]) {
+    frameNotes(some);
+    some.forEach((token) => rewriteLinks(token, context));
+  }
   labelCells(rest);
+  // Without the note, by whose words the search would find every page.
   const sections = sectionsOf(rest, file);
+  const first = rest.findIndex(({ type }) => type === 'heading_open' || type === 'fence');
+  rest.splice(first, 0, ...note);
   const content = (): Html => trustedHtml(renderTokens(rest, samples));
-  const source = withLinks(text, { ...context, urls: { ...urls, page: urls.markdown } }, samples);
+  const whole = needsSetup ? text.replace(/^(?=## |```)/m, () => SETUP) : text;
+  const source = withLinks(whole, { ...context, urls: { ...urls, page: urls.markdown } }, samples);
   return { path, title: inline.content, description, content, markdown: source, sections };
 }
 

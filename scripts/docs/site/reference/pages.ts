@@ -124,8 +124,11 @@ ${groups.join('\n\n')}
 
   private groupPage({ tag, path, description, calls }: Group): SitePage {
     const errorsPage = this.urls.page('/errors');
+    const setup = (page: string): string =>
+      `The samples read the address, with \`/v1\`, from \`SVC_URL\` and the token from \`SVC_TOKEN\` ([how to set them](${page}#your-token)).`;
     const content = (): Html =>
       html`${description !== '' && renderMarkdown(description)}
+      ${renderMarkdown(setup(this.urls.page('/first-transfer')))}
       ${calls.map((call) => callArticle(call, this.document, errorsPage))}`;
     const sections = calls.map(({ route, operation: { operationId, summary } }) =>
       sectionOf(
@@ -137,7 +140,12 @@ ${groups.join('\n\n')}
     const operations = calls.map((call) =>
       callMarkdown(call, this.document, this.urls.markdown('/errors')),
     );
-    const markdown = blocks([`# ${titleOf(tag)}`, description, ...operations]);
+    const markdown = blocks([
+      `# ${titleOf(tag)}`,
+      description,
+      setup(this.urls.markdown('/first-transfer')),
+      ...operations,
+    ]);
     const about = `the operations of ${tag}`;
     return { path, title: titleOf(tag), description: about, content, markdown, sections, ...BELOW };
   }

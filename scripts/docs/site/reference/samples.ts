@@ -28,7 +28,7 @@ interface Request {
   readonly schemas: Schemas;
 }
 
-const KEY_ADVICE = 'Store it with the order; repeat the request with the same key.';
+const KEY_ADVICE = 'Store it with the order first; repeat the request with the same key.';
 
 type Line = string | readonly string[] | false | null;
 
@@ -118,7 +118,7 @@ function curl({ route, path, body, form, file, isKeyed, isFile }: Request): stri
     ],
     ' \\\n  ',
   );
-  return `${isKeyed ? 'key=$(uuidgen)\n' : ''}${call}`;
+  return `${isKeyed ? `# ${KEY_ADVICE}\nkey=$(uuidgen)\n` : ''}${call}`;
 }
 
 function typeScript(request: Request): string {
