@@ -87,6 +87,9 @@
 
   const MAX_RESULTS = 12;
   const EXCERPT = 110;
+  /** The words that make a question of a subject. Most sections have them, so they say nothing about which is meant. */
+  const QUESTION_WORDS =
+    /^(?:an?|are|can|do|does|for|how|i|in|is|it|may|my|of|on|the|to|what|when|where|which|who|why)$/;
   let opening;
 
   /** The index, fetched once, when somebody begins. */
@@ -103,6 +106,7 @@
     const index = new MiniSearch({
       fields: ['title', 'page', 'also', 'text'],
       storeFields: ['title', 'page', 'text', 'href'],
+      processTerm: (word) => (QUESTION_WORDS.test(word) ? null : word),
       tokenize: (text) => text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [],
       searchOptions: {
         boost: { title: 4, also: 8, page: 2 },
@@ -110,8 +114,9 @@
         // In a short word, another letter is another word: "USD" is not "used".
         fuzzy: (term) => (term.length < 6 ? false : 0.15),
         combineWith: 'AND',
-        // A guide explains; the reference has many more entries with the same words.
-        boostDocument: (_id, _term, { href }) => (href.includes('/reference/') ? 0.4 : 1),
+        // A guide explains; the reference has many more entries with the same words, and the changelog all words.
+        boostDocument: (_id, _term, { href }) =>
+          /\/(?:reference[/#]|changelog)/.test(href) ? 0.4 : 1,
       },
     });
     index.addAll(await answer.json());
