@@ -60,6 +60,7 @@ export const KEYWORDS: Readonly<Record<string, string>> = {
   '/testing':
     'test card test cards test account numbers simulate simulation simulator sandbox test mode mock',
   '/going-live': 'production launch checklist',
+  '/going-live#ask-your-operator': 'retention sla cutoff hours',
   '/accounts': 'wallet delete close deactivate',
   '/access': 'onboarding create account user permission share api key rotate leaked revoke',
   '/accounts#verify': 'kyc',
