@@ -90,7 +90,10 @@ export const CreatePayoutBody = z
     destination: z
       .discriminatedUnion('type', [bankAccountBody, keyBody])
       .describe('The bank account, or the Bre-B key, that receives the amount.'),
-    ...paymentBody('recipient', 'A text about the payout.'),
+    ...paymentBody(
+      'recipient',
+      'A text that goes to the rail with the payment. Whether the recipient sees it depends on the rail.',
+    ),
   })
   .openapi('CreatePayout');
 exampled(CreatePayoutBody, {

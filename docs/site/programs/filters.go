@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"time"
 )
 
 type page struct {
@@ -29,7 +30,8 @@ func main() {
 			log.Fatal(err)
 		}
 		request.Header.Set("Authorization", "Bearer "+os.Getenv("SVC_TOKEN"))
-		response, err := http.DefaultClient.Do(request)
+		client := http.Client{Timeout: time.Minute}
+		response, err := client.Do(request)
 		if err != nil {
 			log.Fatal(err)
 		}

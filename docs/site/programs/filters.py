@@ -9,7 +9,7 @@ while True:
         os.environ["SVC_URL"] + "/transfers?" + urllib.parse.urlencode(query),
         headers={"Authorization": "Bearer " + os.environ["SVC_TOKEN"]},
     )
-    with urllib.request.urlopen(request) as response:
+    with urllib.request.urlopen(request, timeout=60) as response:
         page = json.load(response)
     for transfer in page["items"]:
         print(transfer["id"], transfer["amount"]["raw"])

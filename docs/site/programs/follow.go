@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"time"
 )
 
 type handled struct {
@@ -38,7 +39,8 @@ func readPage(cursor string) (page eventPage) {
 		log.Fatal(err)
 	}
 	request.Header.Set("Authorization", "Bearer "+os.Getenv("SVC_TOKEN"))
-	response, err := http.DefaultClient.Do(request)
+	client := http.Client{Timeout: time.Minute}
+	response, err := client.Do(request)
 	if err != nil {
 		log.Fatal(err)
 	}

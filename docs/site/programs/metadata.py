@@ -17,7 +17,7 @@ def call(method, path, body=None, key=""):
         data=None if body is None else json.dumps(body).encode(),
     )
     try:
-        with urllib.request.urlopen(request) as response:
+        with urllib.request.urlopen(request, timeout=60) as response:
             return json.load(response)
     except urllib.error.HTTPError as error:
         raise SystemExit(error.read().decode())

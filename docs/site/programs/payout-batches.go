@@ -34,7 +34,8 @@ func call(method, path, key, token, contentType, body string) object {
 	request.Header.Set("Authorization", "Bearer "+os.Getenv(token))
 	request.Header.Set("Idempotency-Key", key)
 	request.Header.Set("Content-Type", contentType)
-	response, err := http.DefaultClient.Do(request)
+	client := http.Client{Timeout: time.Minute}
+	response, err := client.Do(request)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -23,7 +23,7 @@ def call(method, path, body=None, key="", kind="application/json", token="SVC_TO
         data=body,
     )
     try:
-        with urllib.request.urlopen(request) as response:
+        with urllib.request.urlopen(request, timeout=60) as response:
             return json.load(response)
     except urllib.error.HTTPError as error:
         raise SystemExit(error.read().decode())

@@ -26,7 +26,8 @@ func call(method, path, key, body string) object {
 	request.Header.Set("Authorization", "Bearer "+os.Getenv("SVC_TOKEN"))
 	request.Header.Set("Idempotency-Key", key)
 	request.Header.Set("Content-Type", "application/json")
-	response, err := http.DefaultClient.Do(request)
+	client := http.Client{Timeout: time.Minute}
+	response, err := client.Do(request)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -2665,7 +2665,7 @@ export interface components {
           };
       /** @description The amount that the recipient receives. */
       amount: components['schemas']['AmountInput'];
-      /** @description A text about the payout. */
+      /** @description A text that goes to the rail with the payment. Whether the recipient sees it depends on the rail. */
       description?: string | null;
       /** @description Your own data about it, at most 20 pairs. A key has 1 to 40 of the characters a to z, 0 to 9 and _; keys and values together at most 4096 bytes. */
       metadata?: {
