@@ -42,6 +42,8 @@ export async function isKnownToRail(reader: Reader, batch: Batch): Promise<boole
   const idOf = rowIds(batch.id);
   const { isUnqueried, railOf } = await readRestoredRows(reader, batch, idOf(0), idOf(LAST_NUMBER));
   if (isUnqueried || railOf.size === 0) return isUnqueried;
+  // The file is being read, and the batch may be ready, with further rows, when the caller's command is decided.
+  if (batch.status === 'validating') return true;
   const pending = await reader.query(
     `SELECT id FROM batch_rows FORCE INDEX (status)
      WHERE batch_id=${uuid.literal(batch.id)} AND status='pending'`,

@@ -2,9 +2,14 @@ import assert from 'node:assert/strict';
 import { freezeAccount } from '../../src/accounts/status.js';
 import type { Uuid } from '../../src/core/ids.js';
 import { isKnownToRail } from '../../src/batches/restored-rows.js';
+import { rowIds } from '../../src/batches/row-storage.js';
 import { batches, type BatchRow, batchRows } from '../../src/db/entities/batches.js';
 import { SIMULATED } from '../../src/payouts/rails/rail.js';
-import { SupplierBatches, type SupplierRow } from '../batches/payout-support.js';
+import {
+  SupplierBatches,
+  type SupplierRow,
+  suppliers as fileOfSuppliers,
+} from '../batches/payout-support.js';
 import { cancelBatch, LIMITED, pauseBatch } from '../batches/support.js';
 import { type Ran, run } from '../ops/ops.js';
 import { paidTimes, railsOf, rowOf } from '../payouts/support.js';
@@ -102,6 +107,18 @@ describe('a row of a batch that the rail paid in the lost time', () => {
     await freeze();
     await pay();
     await assertPaidOnce();
+  });
+
+  it('keeps its batch from being withdrawn if its file is not read again yet', async () => {
+    id = await suppliers.uploaded(fileOfSuppliers({ amount: LEAST.toString() }));
+    await service.begin();
+    await service.paidThere(rowIds(id)(2));
+    const finished = await service.finish('--json');
+    assert.equal(finished.code, 0, finished.stderr);
+    // A withdrawal may read the batch before its rows are stored, and be decided when it is ready.
+    assert.equal(await isKnownToRail(db.database.reader, await suppliers.world.batch(id)), true);
+    await suppliers.world.validate(id);
+    await assert.rejects(cancel(), /may have paid rows of this batch/);
   });
 
   it('is assumed of every row while a rail is left out', async () => {
