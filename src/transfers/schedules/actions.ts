@@ -25,7 +25,7 @@ import type { ScheduleActionSignal } from '../../temporal/contracts.js';
 import { outboxEntry } from '../../temporal/outbox.js';
 import { listNewest } from '../../operations/operation-list.js';
 import { transferList } from '../service.js';
-import { afterAction, type ScheduleAction, stateRefusal } from './rules.js';
+import { afterAction, pastRun, type ScheduleAction, stateRefusal } from './rules.js';
 
 /** Performs a member's action. Throws not_found, authority_insufficient, invalid_state. */
 export function actAsMember(
@@ -135,7 +135,8 @@ async function change(
   const tenant = assertFound(await transaction.find(tenants, { id: tenantId }));
   // By a clock that is behind, the last run would be due again.
   const [last] = await listNewest(transferList, transaction, { tenantId, scheduleId: id }, 1);
-  const from = maxInstant(now, last?.scheduleDueAt ?? now);
+  const dueAt = last?.scheduleDueAt ?? null;
+  const from = dueAt === null ? now : maxInstant(now, pastRun(dueAt));
   const changed = afterAction(schedule, action, from, tenant.timeZone);
   const { status, nextRunAt } = changed;
   const notice = { outboxId: newId(), tenantId, resourceType: 'schedule', resourceId: id } as const;

@@ -1,5 +1,5 @@
 import { invalidState, type Refusal } from '../../core/errors.js';
-import { type Instant, LATEST, momentOf, wallClockOf } from '../../core/instant.js';
+import { instant, type Instant, LATEST, momentOf, wallClockOf } from '../../core/instant.js';
 import type { Schedule, ScheduleStatus } from '../../db/entities/schedules.js';
 import type { ScheduleActionSignal } from '../../temporal/contracts.js';
 
@@ -65,7 +65,15 @@ export function afterAction(
 
 /** Returns the schedule after the run that was due at `nextRunAt`. */
 export function afterRun(schedule: Schedule, dueAt: Instant, timeZone: string): Schedule {
-  return withNext({ ...schedule, runs: schedule.runs + 1 }, dueAt, timeZone);
+  return withNext({ ...schedule, runs: schedule.runs + 1 }, pastRun(dueAt), timeZone);
+}
+
+/**
+ * Returns a moment after the run, however a change of the zone's rules has moved its time since it was
+ * dated, and before the next one, which is at least 22 hours later.
+ */
+export function pastRun(dueAt: Instant): Instant {
+  return instant(dueAt + DAY_MS / 2);
 }
 
 function withNext(schedule: Schedule, after: Instant, timeZone: string): Schedule {

@@ -208,6 +208,14 @@ describe('the occurrences of a schedule', () => {
         }
   });
 
+  it('happens once, though the rules of the zone have moved its time since it was dated', () => {
+    // On 9 August 2022 Chile put its clock change of 4 September off to the 11th.
+    const dated = at('2022-09-05T13:00:00Z');
+    const schedule = scheduleOf('2022-08-05T14:00:00Z', { ...every('month'), nextRunAt: dated });
+    const { nextRunAt } = afterRun({ ...schedule, runs: 1 }, dated, 'America/Santiago');
+    assert.equal(toRfc3339(nextRunAt), '2022-10-05T13:00:00.000Z');
+  });
+
   it('runs that are missed stay due in order, one after the other', () => {
     const schedule = scheduleOf('2026-12-01T14:00:00Z', every('day'));
     const late = afterRun(schedule, schedule.startsAt, 'UTC');

@@ -23,6 +23,7 @@ import { runAll, scheduled, transfersOf } from './support.js';
 
 const START = Date.parse('2036-03-07T15:00:00.000Z');
 const DAY_MS = 86_400_000;
+const HOUR_MS = 3_600_000;
 const FIRST = new Date(START + DAY_MS).toISOString();
 
 const db = await testDatabase();
@@ -68,6 +69,21 @@ describe('a run of a schedule', () => {
     now = instant(now - 1_000);
     await act('resume');
     now = instant(now + 1_000);
+    await runAll(bank, id);
+    assert.deepEqual(outcomes(await transfersOf(bank, id)), [[1, 'completed', null]]);
+  });
+
+  it('happens once, though it was dated by other rules of the zone, and the schedule is resumed', async () => {
+    const { id } = await daily();
+    await db.change(
+      `UPDATE schedules SET starts_at=starts_at-INTERVAL 1 DAY, next_run_at=next_run_at-INTERVAL 1 HOUR
+       WHERE id=${idLiteral(text(id))}`,
+    );
+    now = instant(START + DAY_MS - HOUR_MS);
+    await runAll(bank, id);
+    for (const action of ['pause', 'resume'])
+      answered(await bank.request('POST', `/v1/schedules/${text(id)}/${action}`), 200);
+    now = instant(now + HOUR_MS);
     await runAll(bank, id);
     assert.deepEqual(outcomes(await transfersOf(bank, id)), [[1, 'completed', null]]);
   });
