@@ -1,4 +1,7 @@
 import assert from 'node:assert/strict';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { freezeAccount } from '../../src/accounts/status.js';
 import type { Uuid } from '../../src/core/ids.js';
 import { isKnownToRail } from '../../src/batches/restored-rows.js';
@@ -11,7 +14,7 @@ import {
   suppliers as fileOfSuppliers,
 } from '../batches/payout-support.js';
 import { cancelBatch, LIMITED, pauseBatch } from '../batches/support.js';
-import { type Ran, run } from '../ops/ops.js';
+import { type Ran, run, words } from '../ops/ops.js';
 import { paidTimes, railsOf, rowOf } from '../payouts/support.js';
 import { answered, LEAST } from '../helpers/bank.js';
 import { assertLedgerSound, balanceOf, TEST_ACTOR } from '../helpers/world.js';
@@ -142,6 +145,30 @@ describe('a row of a batch that the rail paid in the lost time', () => {
     await service.begin();
     assert.equal(await isKnownToRail(reader, batch), true);
     assert.equal((await service.finish()).code, 0);
+  });
+
+  it('is named by the statement of a rail that cannot list its payments', async () => {
+    ({ id } = await suppliers.ready({ amount: LEAST.toString() }, {}));
+    const [paid] = await rowsOf(id);
+    const folder = await mkdtemp(join(tmpdir(), 'money-statement-'));
+    try {
+      const file = join(folder, 'statement.csv');
+      await writeFile(file, `key,status,raw,asset\n${paid?.id},completed,${LEAST},COPM\n`);
+      await service.people.signIn('rosa', ['resolve']);
+      const date = new Date().toISOString().slice(0, 10);
+      const of = words`--rail ${SIMULATED} --date ${date} --statement ${file} --as rosa --json`;
+      const args = ['payouts', 'reconcile', ...of];
+      const { stdout, stderr } = await run('src/ops/main.js', args, service.people.env);
+      assert.notEqual(stdout, '', stderr);
+      const found = (
+        JSON.parse(stdout) as { payout_id: string; difference: string; here: string }[]
+      )
+        .filter((one) => one.payout_id === paid?.id)
+        .map(({ difference, here }) => [difference, here]);
+      assert.deepEqual(found, [['missing_here', 'row of a batch that is ready']]);
+    } finally {
+      await rm(folder, { recursive: true });
+    }
   });
 
   it('fails if the funds do not suffice, and is listed for people', async () => {

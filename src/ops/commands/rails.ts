@@ -1,16 +1,19 @@
 import { disjunction, isAsset, parseRaw } from '../../core/amount.js';
 import { parsedTextSchema } from '../../core/checked-text.js';
-import { parseUuid } from '../../core/ids.js';
+import { openPayoutBatches } from '../../batches/row-storage.js';
+import { parseUuid, type Uuid } from '../../core/ids.js';
 import { parseRfc3339, toRfc3339 } from '../../core/instant.js';
 import { counted } from '../../core/collections.js';
 import { integer, string } from '../../db/columns.js';
 import type { Reader } from '../../db/database.js';
+import type { Batch } from '../../db/entities/batches.js';
 import { LINE_STATUSES, railBreakers } from '../../db/entities/rails.js';
 import { httpRail, OWN_RAILS } from '../../payouts/rails/rail.js';
 import { RAIL_REFERENCE } from '../../payouts/rails/wire.js';
 import { type Difference, DIFFERENCES } from '../../payouts/statements/compare.js';
 import { DEFAULT_DELAY_MS, reconcile } from '../../payouts/statements/reconcile.js';
 import { dayText, type LineInput } from '../../payouts/statements/store.js';
+import { describeRow } from '../../restores/rules.js';
 import { csvLines } from '../../spreadsheets/writing/cells.js';
 import { command, query } from '../command.js';
 import { type CsvLine, readCsv } from '../csv-lines.js';
@@ -113,7 +116,8 @@ export const reconcileCommand = command({
     const delayMs = ops.config.PAYOUT_RAIL_STATEMENT_DELAY_S.get(rail) ?? DEFAULT_DELAY_MS;
     const deps = { database: ops.database, writer: ops.writer, delayMs };
     const found = await reconcile(deps, { rail, day: date, lines }, ops.actor(), clock());
-    const rows = found.differences.map(differenceFields);
+    const batchOf = await openPayoutBatches(ops.database.reader);
+    const rows = found.differences.map((one) => differenceFields(one, batchOf));
     if (csv) {
       const cells = rows.map((row) => Object.values(row).map((value) => String(value ?? '')));
       output.verbatim(csvLines([HEADER, ...cells], [], '\n'));
@@ -152,6 +156,12 @@ function readLine({ number, values, fault }: CsvLine): LineInput {
 
 const HEADER = ['difference', 'payout_id', 'day', 'line', 'there', 'here'];
 
-function differenceFields({ difference, payoutId, day: of, line, there, here }: Difference) {
-  return { difference, payout_id: payoutId, day: dayText(of), line, there, here };
+/** Names a row of a batch that has no payout yet, as after a restore: it is debited when the batch is executed. */
+function differenceFields(
+  { difference, payoutId, day: of, line, there, here }: Difference,
+  batchOf: (rowId: Uuid) => Batch | undefined,
+) {
+  const batch = difference === 'missing_here' && payoutId !== null ? batchOf(payoutId) : undefined;
+  const known = batch === undefined ? here : describeRow(batch);
+  return { difference, payout_id: payoutId, day: dayText(of), line, there, here: known };
 }
