@@ -39,6 +39,7 @@ const eventLine = z.object({
       id: z.string().optional(),
       account_id: z.string().optional(),
       amount: money,
+      captured: money,
       total: money,
       source_account: z.string().optional(),
       destination: z
@@ -57,7 +58,8 @@ function eventFields(body: string, tenant: string) {
   const { data, id, sequence, ...fields } = eventLine.parse(JSON.parse(body));
   const { id: resourceId, account_id: account, source_account: from, ...object } = data.object;
   const { destination } = object;
-  const amount = object.amount ?? object.total ?? null;
+  // What a capture moved may be less than the amount.
+  const amount = object.captured ?? object.amount ?? object.total ?? null;
   return {
     sequence: String(sequence),
     ...fields,

@@ -37,7 +37,7 @@ import { operationListCommand } from './operation-list.js';
 
 function transferFields(transfer: Transfer, names: Names): Fields {
   const fields = transferResource.presentToStaff('ops', transfer);
-  const { id = null, status = null, amount = null, created_at = null } = fields;
+  const { id = null, status = null, amount = null, created_at = null, fee = null } = fields;
   return {
     id,
     status,
@@ -46,7 +46,7 @@ function transferFields(transfer: Transfer, names: Names): Fields {
     amount,
     created_at,
     expires_at: toRfc3339(transfer.captureExpiresAt ?? transfer.approvalExpiresAt),
-    fee: { raw: transfer.feeRaw, asset: transfer.asset },
+    fee,
     description: transfer.description,
     from_account_id: transfer.sourceAccountId,
     to_account_id: transfer.destinationAccountId,
