@@ -56,7 +56,10 @@ export function historyFields({ events: happened, deliveries, notes, taker }: Hi
     ),
     deliveries: Described.each(
       deliveries,
-      ({ url, delivery, attempts }) => deliveryText({ ...delivery, attempts }, ` to ${url}`),
+      ({ url, delivery, attempts, waitsFor }) => {
+        const made = deliveryText({ ...delivery, attempts }, ` to ${url}`);
+        return waitsFor === null || delivery.finishedAt !== null ? made : `${made}. ${waitsFor}`;
+      },
       ({ url, delivery, attempts }) => {
         // A delivery of an event that its endpoint has not read has no row, so its id names nothing.
         const { id: _, ...fields } = deliveryFields({ ...delivery, attempts });

@@ -107,6 +107,19 @@ export function hasEventsToRead({ endpoint, subscribedHead, head }: EndpointStat
 /** SQL condition: the endpoint `e` may receive deliveries (`mayReceive`). */
 export const MAY_RECEIVE_SQL = `e.status='enabled' AND e.paused_at IS NULL`;
 
-export function mayReceive({ status, pausedAt }: WebhookEndpoint): boolean {
+export function mayReceive({
+  status,
+  pausedAt,
+}: Pick<WebhookEndpoint, 'status' | 'pausedAt'>): boolean {
   return status === 'enabled' && pausedAt === null;
+}
+
+/** Returns deliveries without a next attempt while their endpoint may not receive any. */
+export function asDue<Delivery extends { readonly nextAttemptAt: Instant | null }>(
+  endpoint: WebhookEndpoint,
+  deliveries: readonly Delivery[],
+): readonly Delivery[] {
+  return mayReceive(endpoint)
+    ? deliveries
+    : deliveries.map((delivery) => ({ ...delivery, nextAttemptAt: null }));
 }

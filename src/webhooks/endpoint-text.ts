@@ -2,6 +2,7 @@ import { DateTime } from 'luxon';
 import { counted } from '../core/collections.js';
 import type { Instant } from '../core/instant.js';
 import type { WebhookEndpoint } from '../db/entities/webhooks.js';
+import { mayReceive } from './endpoint-state.js';
 
 /** Counts of deliveries end here. */
 export const MAX_COUNTED = 10_000;
@@ -33,6 +34,17 @@ const REASONS = {
   failing_for_5_days: 'because every attempt failed for 5 days',
 } as const;
 
+/** Returns one word for the state of an endpoint. */
+export function endpointWord({
+  status,
+  pausedAt,
+  failingSince,
+}: Pick<WebhookEndpoint, 'status' | 'pausedAt' | 'failingSince'>): string {
+  if (status !== 'enabled') return status;
+  if (pausedAt !== null) return 'paused';
+  return failingSince === null ? status : 'failing';
+}
+
 export function describeEndpoint(snapshot: EndpointSnapshot): string {
   const { endpoint } = snapshot;
   const parts = unsentTexts(snapshot);
@@ -41,32 +53,38 @@ export function describeEndpoint(snapshot: EndpointSnapshot): string {
     const why = endpoint.disabledReason === null ? '' : ` ${REASONS[endpoint.disabledReason]}`;
     const since =
       endpoint.disabledAt === null ? '' : ` since ${timeText(endpoint.disabledAt, snapshot)}`;
-    return [`disabled${why}${since}`, ...parts].join('; ');
+    const until = 'nothing is sent until its tenant or an operator enables it';
+    return [`disabled${why}${since}: ${until}`, ...parts].join('; ');
   }
-  if (endpoint.pausedAt !== null)
-    return [
-      `paused by ${endpoint.pausedBy ?? 'an operator'} since ${timeText(endpoint.pausedAt, snapshot)}`,
-      ...parts,
-    ].join('; ');
+  if (endpoint.pausedAt !== null) {
+    const since = timeText(endpoint.pausedAt, snapshot);
+    const by = endpoint.pausedBy ?? 'an operator';
+    const paused = `paused by ${by} since ${since}: nothing is sent until it is resumed`;
+    return [paused, ...parts].join('; ');
+  }
   return parts.length === 0 ? 'no events to send' : parts.join('; ');
 }
 
 function unsentTexts(snapshot: EndpointSnapshot): string[] {
   const { endpoint, pending, retrying, nextAttemptAt, unreadEvents, now } = snapshot;
+  const isSending = mayReceive(endpoint);
   const texts: string[] = [];
   const probeAt = endpoint.probeAt;
   const next =
     probeAt !== null && nextAttemptAt !== null && probeAt > nextAttemptAt ? probeAt : nextAttemptAt;
-  if (retrying > 0)
+  if (retrying > 0 && !isSending) texts.push(`${deliveries(retrying)} to retry`);
+  else if (retrying > 0)
     texts.push(
       next !== null && next > now
         ? `waiting until ${timeText(next, snapshot)} to retry ${deliveries(retrying)}`
         : `retrying ${deliveries(retrying)}`,
     );
   if (pending > 0) texts.push(`${deliveries(pending)} to send`);
-  if (endpoint.recoverUntil !== null) texts.push('resending missed events');
+  if (endpoint.recoverUntil !== null)
+    texts.push(isSending ? 'resending missed events' : 'missed events to resend');
   if (unreadEvents > 0n) texts.push(`${counted(unreadEvents, 'recorded event')} not read yet`);
-  if (probeAt !== null && texts.length > 0) texts.push('one at a time until one succeeds');
+  if (isSending && probeAt !== null && texts.length > 0)
+    texts.push('one at a time until one succeeds');
   return texts;
 }
 

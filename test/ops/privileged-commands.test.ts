@@ -302,14 +302,14 @@ describe('the privileged commands of operators', () => {
       String((await acts(`webhook.${args[1]!.replace('-', '_')}`, ...args)).waits_for);
     assert.match(
       await state(...words`webhooks pause ${id} --reason 'ticket 118'`),
-      /^paused by bob since \d\d:\d\d UTC$/,
+      /^paused by bob since \d\d:\d\d UTC: nothing is sent until it is resumed$/,
     );
     assert.equal(await state('webhooks', 'resume', id), 'no events to send');
     await state('webhooks', 'retry-now', id);
     await state('webhooks', 'recover', id, '--since', new Date(Date.now() - 60_000).toISOString());
     assert.match(
       await state(...words`webhooks disable ${id} --reason 'ticket 118'`),
-      /^disabled by an operator since/,
+      /^disabled by an operator since .* UTC: nothing is sent until its tenant or an operator enables it$/,
     );
     const listed = z.array(OBJECT).parse((await done(['webhooks', 'list'])).items);
     const own = listed.find((row) => row.id === id);

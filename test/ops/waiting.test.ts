@@ -7,8 +7,12 @@ import { openGuarded, THRESHOLD } from '../helpers/guarded.js';
 import { addStaff, proven } from '../helpers/staff.js';
 import { assertLedgerSound } from '../helpers/world.js';
 import { payoutBody } from '../payouts/support.js';
-import { newId } from '../../src/core/ids.js';
-import { systemClock } from '../../src/core/instant.js';
+import { register } from '../webhooks/support.js';
+import { asUuid, newId } from '../../src/core/ids.js';
+import { webhookDeliveries } from '../../src/db/entities/webhooks.js';
+import { insertSql } from '../../src/db/statements.js';
+import { newDelivery } from '../../src/webhooks/event-reader.js';
+import { instant, systemClock } from '../../src/core/instant.js';
 import { recordRemark } from '../../src/staff/remarks.js';
 import { commandLine, run, words } from './ops.js';
 import { SignedInPeople } from './signed-in.js';
@@ -71,6 +75,36 @@ describe('what waits, at the command line', () => {
     const few = await ops('waiting', '--list', 'transfers', '--limit', '1');
     assert.match(few.stderr, /^The first 1 of transfers; --limit shows more\.\n$/);
     await fails(2, /--list: must be one of transfers, payouts, /, 'waiting', '--list', 'all');
+  });
+
+  it('shows what becomes of an endpoint and of its deliveries', async () => {
+    const hook = await register(own.bank, ['transfer.completed']);
+    const id = text(hook.id);
+    const set = (changes: string) =>
+      test.change(`UPDATE webhook_endpoints SET ${changes} WHERE id=${idLiteral(id)}`);
+    const event = { id: newId(), type: 'transfer.completed', sequence: 1n } as const;
+    const delivery = newDelivery(asUuid(id), event, 'event', 1, systemClock());
+    const retrying = { ...delivery, state: 'retrying', steps: 1 } as const;
+    const nextAttemptAt = instant(Date.parse('2040-01-01T00:00:00Z'));
+    await test.change(insertSql(webhookDeliveries, [{ ...retrying, nextAttemptAt }]));
+    const deliveries = words`webhooks deliveries ${id}`;
+    const [retried] = await rows(...deliveries);
+    assert.match(text(retried?.next_attempt_at), /^2040/);
+    for (const [status, changes] of [
+      ['failing', 'failing_since=UTC_TIMESTAMP(3)'],
+      ['paused', `paused_at=UTC_TIMESTAMP(3), paused_by='mary'`],
+      ['disabled', `status='disabled', disabled_reason='by_operator'`],
+    ] as const) {
+      await set(changes);
+      const [found] = await rows(...words`waiting --list endpoints --tenant ${tenantOf(own)}`);
+      assert.deepEqual([found?.id, found?.status], [id, status]);
+    }
+    const [kept] = await rows(...deliveries);
+    assert.equal(kept?.next_attempt_at, null);
+    assert.match(
+      (await ops(...deliveries)).stderr,
+      /^The endpoint is disabled by an operator: nothing is sent until its tenant or an operator enables it; 1 delivery to retry\.\n$/,
+    );
   });
 
   it('is decided by one command for several ids, each with its own line in the audit log', async () => {

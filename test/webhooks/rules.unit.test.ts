@@ -304,15 +304,18 @@ describe('the state of an endpoint', () => {
     ],
     [
       words({ pending: 1 }, { pausedAt: NOW, pausedBy: 'maria' }),
-      'paused by maria since 14:00 UTC; 1 delivery to send',
+      'paused by maria since 14:00 UTC: nothing is sent until it is resumed; 1 delivery to send',
     ],
     [
       words({}, { status: 'disabled', disabledReason: 'failing_for_5_days', disabledAt: NOW }),
-      'disabled because every attempt failed for 5 days since 14:00 UTC',
+      'disabled because every attempt failed for 5 days since 14:00 UTC: nothing is sent until its tenant or an operator enables it',
     ],
     [
-      words({}, { status: 'disabled', disabledReason: 'answered_410', disabledAt: NOW }),
-      'disabled because its receiver answered 410 Gone since 14:00 UTC',
+      words(
+        { retrying: 2, nextAttemptAt: later(300_000) },
+        { status: 'disabled', disabledReason: 'answered_410', disabledAt: NOW, probeAt: NOW },
+      ),
+      'disabled because its receiver answered 410 Gone since 14:00 UTC: nothing is sent until its tenant or an operator enables it; 2 deliveries to retry',
     ],
     [words({}, { status: 'deleted' }), 'deleted'],
   ] as const)

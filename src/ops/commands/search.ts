@@ -12,6 +12,7 @@ import { destinationText } from '../../payouts/rules.js';
 import { countFound, MAX_FOUND, type SearchResult } from '../../support/reading/search.js';
 import { aboutText, findAnywhere } from '../../support/reading/term-search.js';
 import { namesOf } from '../../support/reading/transfers.js';
+import { endpointWord } from '../../webhooks/endpoint-text.js';
 import { query } from '../command.js';
 import { oneOf, onlyTenant, option, text } from '../inputs.js';
 import type { Fields } from '../fields.js';
@@ -138,7 +139,9 @@ export async function linesOf(
       const to = names.account(one.accountId);
       return line('pay-in', { ...one, status: 'completed' }, one.reference, to, one);
     }),
-    ...endpoints.map((one) => line('webhook endpoint', one, one.url)),
+    ...endpoints.map((one) =>
+      line('webhook endpoint', { ...one, status: endpointWord(one) }, one.url),
+    ),
     ...schedules.map((one) => payment('schedule', one, receiver(one.destinationAccountId, one))),
   ];
 }

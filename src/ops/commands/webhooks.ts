@@ -19,6 +19,7 @@ import {
 } from '../../webhooks/staff-actions.js';
 import { RECOVERABLE_MS } from '../../webhooks/rules.js';
 import { webhookWorkflowId } from '../../temporal/contracts.js';
+import { asDue, mayReceive } from '../../webhooks/endpoint-state.js';
 import { readDeliveries } from '../../webhooks/endpoints.js';
 import { command, type CommandDefinition, type Ops, query } from '../command.js';
 import { UsageError } from '../failures.js';
@@ -40,14 +41,15 @@ function endpointFields(endpoint: WebhookEndpoint): Fields {
 async function show({ database, clock, output }: Ops, endpointId: Uuid) {
   const endpoint = await readDescribedEndpoint(database.reader, endpointId, clock());
   const { lostFrom, lostTo } = endpoint;
-  const [last] = (await readDeliveries(database.reader, endpointId, null, 1)).items;
+  const { items } = await readDeliveries(database.reader, endpointId, null, 1);
+  const [last] = asDue(endpoint, items);
   output.one({
     ...endpointFields(endpoint),
     waits_for: endpoint.text,
     events: endpoint.types,
     last_delivery:
       last === undefined ? null : Described.one(deliveryText(last), deliveryFields(last)),
-    next_attempt_at: endpoint.nextAttemptAt,
+    next_attempt_at: mayReceive(endpoint) ? endpoint.nextAttemptAt : null,
     ...rowFields(webhookEndpoints, endpoint, 'failuresInRow probeAt:next_probe_at'),
     claimed_until: toRfc3339(endpoint.leaseUntil),
     workflow: webhookWorkflowId(endpoint.id),
@@ -143,13 +145,18 @@ export const webhookCommands = {
         wholeNumber(1, 100).prefault('25'),
       ),
     },
-    run: async ({ database: { reader }, output }, { endpoint, cursor, limit: most }) => {
+    run: async ({ database: { reader }, clock, output }, input) => {
+      const { endpoint, cursor, limit: most } = input;
       const { id: endpointId } = endpoint;
       const before = await positionOf(reader, webhookDeliveries, { endpointId }, cursor);
       const { items } = await readDeliveries(reader, endpointId, before, most + 1);
       const detailsOnly = ['id', 'cause'];
       const none = 'Nothing was delivered to it.';
-      output.newest(items.map(deliveryFields), most, none, { detailsOnly });
+      output.newest(asDue(endpoint, items).map(deliveryFields), most, none, { detailsOnly });
+      if (!mayReceive(endpoint)) {
+        const { text } = await readDescribedEndpoint(reader, endpointId, clock());
+        output.more(`The endpoint is ${text}.`);
+      }
     },
   }),
   'recover <endpoint>': command({

@@ -16,6 +16,7 @@ import {
 import { columnList, literal, literals } from '../../db/statements.js';
 import { parseRow } from '../../db/table.js';
 import { readGaps, sequencesWithin } from '../../events/log.js';
+import { asDue } from '../../webhooks/endpoint-state.js';
 import { isSubscribed, newDelivery } from '../../webhooks/event-reader.js';
 
 /** Finds entries and events, which have no index by resource, by the times of its changes. */
@@ -141,7 +142,7 @@ export async function deliveriesOf(
         ...newDelivery(endpointId, event, 'event', 1, event.createdAt),
         nextAttemptAt: endpoint.probeAt,
       }));
-      return [...deliveries, ...waiting].map((delivery) => {
+      return asDue(endpoint, [...deliveries, ...waiting]).map((delivery) => {
         const tried = attempts.get(delivery.id) ?? [];
         return { url, delivery, attempts: tried, waitsFor: waitsFor(endpoint) };
       });

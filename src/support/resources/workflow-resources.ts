@@ -4,6 +4,7 @@ import { type Schedule, schedules } from '../../db/entities/schedules.js';
 import { type WebhookEndpoint, webhookEndpoints } from '../../db/entities/webhooks.js';
 import { scheduleWorkflowId, webhookWorkflowId } from '../../temporal/contracts.js';
 import { listNewest } from '../../operations/operation-list.js';
+import { asDue } from '../../webhooks/endpoint-state.js';
 import { readDeliveries } from '../../webhooks/endpoints.js';
 import { transferList } from '../../transfers/service.js';
 import { scheduleResource } from '../../transfers/schedules/schemas.js';
@@ -65,15 +66,12 @@ export const endpointKind: ResourceKind<WebhookEndpoint> = {
   lists: [
     {
       name: 'deliveries',
-      async read({ id }, context, after, limit) {
-        const { items, next } = await readDeliveries(
-          context.reader,
-          id,
-          parsePosition(after),
-          limit,
-        );
+      async read(endpoint, context, after, limit) {
+        const { reader } = context;
+        const before = parsePosition(after);
+        const { items, next } = await readDeliveries(reader, endpoint.id, before, limit);
         // Without a URL the table omits the endpoint, which is this page.
-        const deliveries = items.map((delivery) => ({
+        const deliveries = asDue(endpoint, items).map((delivery) => ({
           url: '',
           delivery,
           waitsFor: null,
