@@ -5,7 +5,7 @@ import { type OpsConfig, readOpsConfig } from '../config/config.js';
 import type { StaffIdentity } from '../staff/rules.js';
 import { buildOpsParts, encryptionKeysOf, type OpsDeps } from './context.js';
 import { UsageError } from './failures.js';
-import { type Resolved, resolveLookups } from './lookups.js';
+import { findTenantOf, type Resolved, resolveLookups } from './lookups.js';
 import { addParagraphs, HELP, PROGRAM, versionText } from './help.js';
 import {
   AMOUNT_FORMS,
@@ -195,7 +195,8 @@ async function runAuthorised<S extends z.ZodRawShape>(
     ops.output.actsAs(actor.name);
     return run({ ...ops, ...deps }, null, actor).finally(() => deps.database.close());
   }
-  const user = await authorise(ops, need, invocation);
+  const findTenant = () => findTenantOf(ops.database.reader, input, invocation.tenant);
+  const user = await authorise(ops, need, { ...invocation, findTenant });
   const { identity } = user;
   ops.output.actsAs(identity.name, () => assertStillAuthorised(ops, need, identity));
   return run(ops, user, needsCode(need) ? null : identity);

@@ -51,6 +51,29 @@ export async function resolveLookups<Input extends object>(
   return found as Resolved<Input>;
 }
 
+/** Returns the tenant of what the input names. Null if it is unknown, or if there are several. */
+export async function findTenantOf(
+  reader: Reader,
+  input: object,
+  tenant: string,
+): Promise<Uuid | null> {
+  const subject = tenant === '' ? input : { tenant: named.tenant.parse(tenant) };
+  const rows: object = await resolveLookups(reader, subject, tenant).catch(() => ({}));
+  const tenantIds = Object.entries(rows).flatMap(([name, row]: [string, unknown]) =>
+    tenantsIn(row, name === 'tenant' ? 'id' : 'tenantId'),
+  );
+  const [only, ...others] = new Set(tenantIds);
+  return others.length > 0 ? null : (only ?? null);
+}
+
+/** Returns the tenants of a row, of a row beside its name, or of several rows. */
+function tenantsIn(found: unknown, property: 'id' | 'tenantId'): readonly Uuid[] {
+  if (typeof found !== 'object' || found === null) return [];
+  const values: Readonly<Record<string, unknown>> = { ...found };
+  if (property in values) return [parseUuid(String(values[property])) ?? []].flat();
+  return Object.values(values).flatMap((value) => tenantsIn(value, property));
+}
+
 /** Throws OpsError with `missing` if `find` returns undefined. */
 function lookup<Resource>(
   find: (reader: Reader, named: string, tenant: string) => Promise<Resource | undefined>,

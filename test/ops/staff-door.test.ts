@@ -83,7 +83,7 @@ describe('staff actions on the command line', () => {
     run('src/ops/main.js', [...args, '--yes'], env);
   const lines = (): Promise<Json[]> =>
     test.sql(
-      'SELECT action, actor_claimed AS actor, channel, subject_id FROM audit_log ORDER BY id',
+      'SELECT action, actor_claimed AS actor, channel, subject_id, HEX(tenant_id) AS tenant FROM audit_log ORDER BY id',
     );
   const state = async (): Promise<Json[]> => [
     ...(await test.sql(`CHECKSUM TABLE ${CHANGED.join(',')}`)),
@@ -189,6 +189,8 @@ describe('staff actions on the command line', () => {
       const left = (await lines()).slice(before);
       const own = left.find(({ action }) => action === act);
       assert.deepEqual([own?.actor, own?.channel], ['able', 'ops'], JSON.stringify(left));
+      for (const refusal of (await lines()).filter(({ action }) => action === `${act}_refused`))
+        assert.equal(refusal.tenant, own?.tenant, `${act} refused: of the tenant of the action`);
     });
 
   it('the command line lets a service do, by its key, everything that one person may do alone', async () => {

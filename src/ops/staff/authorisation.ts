@@ -5,6 +5,7 @@ import { type Actor, type AuditEntry, recordAction } from '../../access/audit-lo
 import type { OpsConfig } from '../../config/config.js';
 import type { Refusal } from '../../core/errors.js';
 import type { Keyring } from '../../core/fingerprint.js';
+import type { Uuid } from '../../core/ids.js';
 import { escapeInvisible } from '../../core/text.js';
 import type { Database, DatabaseDeps, Reader } from '../../db/database.js';
 import { STAFF_RIGHTS, type StaffRight, type StaffSession } from '../../db/entities/staff.js';
@@ -102,6 +103,8 @@ interface CommandRequest {
   readonly command: string;
   /** The command's subject, as the user named it. */
   readonly subject: string;
+  /** Returns the tenant of the subject. Null if it is unknown, or if there are several. */
+  readonly findTenant: () => Promise<Uuid | null>;
 }
 
 const MAX_SUBJECT = 120;
@@ -154,10 +157,12 @@ export async function authorise(
   request: CommandRequest,
 ): Promise<Authorised> {
   const right = rightOf(need);
-  const record = ({ channel, name }: Actor, refused: string): Promise<void> =>
-    transact(deps.database, (transaction) =>
-      recordAction(transaction, { channel, name }, deps.clock(), refusal(need, request, refused)),
+  const record = async ({ channel, name }: Actor, refused: string): Promise<void> => {
+    const entry = await refusal(need, request, refused);
+    return transact(deps.database, (transaction) =>
+      recordAction(transaction, { channel, name }, deps.clock(), entry),
     );
+  };
   const { identity } = await findActor(deps).catch(async (failure: unknown) => {
     if (failure instanceof SessionEnded)
       await record({ channel: 'ops', name: failure.person }, 'the session is over');
@@ -205,7 +210,7 @@ async function verifyCode(
       receivedAt: clock(),
       channel: 'ops',
       purpose: `ops/${randomUUID()}`,
-      refusalEntry: refusal(need, request),
+      refusalEntry: await refusal(need, request),
     },
   );
   if ('refusal' in result) throw errorWithAdvice(result.refusal, identity, null);
@@ -214,11 +219,15 @@ async function verifyCode(
   return result.identity;
 }
 
-function refusal(need: Need, { command, subject }: CommandRequest, refused?: string): AuditEntry {
+async function refusal(
+  need: Need,
+  { command, subject, findTenant }: CommandRequest,
+  refused?: string,
+): Promise<AuditEntry> {
   const [kind = ''] = need.split('.');
   const isStaffAction = need.includes('.');
   return {
-    tenantId: null,
+    tenantId: await findTenant(),
     action: refusedAction(need),
     subjectType: isStaffAction ? kind : 'command',
     subjectId: [...escapeInvisible(isStaffAction ? subject : command)]
