@@ -189,6 +189,16 @@ describe('the privileged commands of operators', () => {
     const question = `Take 1,500.00 COPM out of the account of Acme of ${tenant} (twice), proposed by bob`;
     assert.match(stderr, new RegExp(question.replace(/[().]/g, '\\$&')));
     await acts('adjustment.approve', ...(await people.withCode(approve)));
+    const last = await newest();
+    for (const code of [[], words`--code 000000`]) {
+      const again = await ops([...approve, ...code]);
+      assert.equal(again.code, 0, again.stderr);
+      assert.match(again.stderr, /^No money was moved: the adjustment was posted before by mary/);
+      const late = await ops(words`adjustments reject a1 ${IN} ${code}`);
+      const why = 'error: the adjustment is already posted, by mary (invalid_state)\n';
+      assert.deepEqual([late.code, late.stderr], [1, why]);
+    }
+    assert.deepEqual(await newest(), last, 'nothing is recorded of a repetition');
     await acts('tenant.set_quotas', 'tenants', 'quotas', tenant, '--open-batches', '50');
     await acts('tenant.set_quotas', 'tenants', 'recipient-budget', tenant, '--size', '500');
     await acts('tenant.set_policy_delay', 'tenants', 'policy-delay', tenant, '--seconds', '60');

@@ -1,4 +1,5 @@
 import { type Amount, EXAMPLE_ASSET, formatAmount } from '../../core/amount.js';
+import { ApiError } from '../../core/errors.js';
 import {
   type Adjustment,
   ADJUSTMENT_STATUSES,
@@ -13,9 +14,10 @@ import {
   recordPayIn,
   rejectAdjustment,
 } from '../../funding/service.js';
+import { decidedRefusal } from '../../funding/rules.js';
 import { adjustmentResource } from '../../funding/schemas.js';
 import { namesOf } from '../../support/reading/transfers.js';
-import { command, query } from '../command.js';
+import { command, type Ops, query } from '../command.js';
 import { shellWord } from '../failures.js';
 import { named } from '../lookups.js';
 import {
@@ -60,6 +62,8 @@ function moves(
 
 const REPLAYED = 'No money was moved: this was done before under the same reference.';
 
+const DECIDED = { approve: 'posted', reject: 'rejected' } as const;
+
 function decisionCommand(
   action: 'approve' | 'reject',
   summary: string,
@@ -67,22 +71,25 @@ function decisionCommand(
   decide: typeof approveAdjustment,
   replayed: string,
 ) {
+  const show = ({ output }: Ops, adjustment: Adjustment, isReplayed: boolean): void => {
+    output.one(adjustmentFields(adjustment));
+    if (isReplayed) output.say(`${replayed} by ${adjustment.decidedBy ?? 'nobody'}.`);
+  };
   return command({
     summary,
     examples: [`adjustments ${action} case-118 --tenant acme --as maria`],
     input: { reference: named.adjustment, tenant },
     needs: `adjustment.${action}`,
     run: async (ops, { reference: adjustment }) => {
-      if (adjustment.status === 'proposed') {
-        const { accountId, tenantId, proposedBy } = adjustment;
-        const names = await namesOf(ops.database.reader, [adjustment]);
-        const account = `the account of ${names.account(accountId)} of ${names.tenant(tenantId)}`;
-        await ops.output.confirm(`${question(adjustment, account)}, proposed by ${proposedBy}`);
-      }
+      // What is done or refused in any case uses up no code.
+      if (adjustment.status === DECIDED[action]) return show(ops, adjustment, true);
+      if (adjustment.status !== 'proposed') throw new ApiError(decidedRefusal(adjustment));
+      const { accountId, tenantId, proposedBy } = adjustment;
+      const names = await namesOf(ops.database.reader, [adjustment]);
+      const account = `the account of ${names.account(accountId)} of ${names.tenant(tenantId)}`;
+      await ops.output.confirm(`${question(adjustment, account)}, proposed by ${proposedBy}`);
       const decided = await decide(ops, adjustment, await ops.by());
-      ops.output.one(adjustmentFields(decided.resource));
-      if (decided.replayed)
-        ops.output.say(`${replayed} by ${decided.resource.decidedBy ?? 'nobody'}.`);
+      show(ops, decided.resource, decided.replayed);
     },
   });
 }

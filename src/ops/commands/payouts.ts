@@ -8,7 +8,7 @@ import {
   readSeen,
   rejectResolution,
 } from '../../payouts/resolution/resolutions.js';
-import { OPEN_ALREADY, outcomeRefusal } from '../../payouts/resolution/checks.js';
+import { NOTHING_OPEN, OPEN_ALREADY, outcomeRefusal } from '../../payouts/resolution/checks.js';
 import { retryByStaff } from '../../payouts/resolution/retry.js';
 import { recipientText } from '../../payouts/rules.js';
 import { PayoutSubmitter } from '../../payouts/rail-calls.js';
@@ -189,10 +189,13 @@ PAYOUT_RAIL_KEYS as the worker has them. If a rail cannot void, its last order m
           `Nothing was changed, because this was done: ${resolutionLine(last)}`,
         );
       }
-      if (seen.proposal !== undefined)
-        await ops.output.confirm(
-          `${approve ? 'Apply' : 'Reject'} the resolution of the payout ${described(payout)}: ${resolutionLine(seen.proposal)}`,
-        );
+      if (seen.proposal === undefined) {
+        const ended = last === undefined ? '' : `: ${resolutionLine(last)}`;
+        throw new ApiError({ ...NOTHING_OPEN, message: `${NOTHING_OPEN.message}${ended}` });
+      }
+      await ops.output.confirm(
+        `${approve ? 'Apply' : 'Reject'} the resolution of the payout ${described(payout)}: ${resolutionLine(seen.proposal)}`,
+      );
       const quietMs = (rail: string): number =>
         ops.config.PAYOUT_RAIL_QUIET_S.get(rail) ?? DEFAULT_QUIET_MS;
       const by = await ops.by();
