@@ -98,6 +98,7 @@ const common = z.object({
   as: z.string().optional(),
   code: z.string().optional(),
   watch: z.boolean().default(false),
+  follow: z.boolean().default(false),
   tenant: z.string().default(''),
   reference: z.string().optional(),
 });
@@ -270,6 +271,8 @@ function define<S extends z.ZodRawShape>(
       const options = parseInput(common, given);
       if (options.csv && (options.json || options.watch))
         throw new UsageError('--csv goes with neither --json nor --watch');
+      if (options.follow && (options.csv || options.watch || options.columns.length > 0))
+        throw new UsageError('--follow goes with none of --csv, --watch and --columns');
       const [first] = Object.values(named);
       const subject = options.reference ?? [first].flat().join(' ');
       await run({ ...options, command: nameOf(own), subject }, input);

@@ -576,6 +576,8 @@ describe('a list or a search of the command line', () => {
       for (const { child } of lists) child.kill('SIGINT');
     }
     await fails(2, /--follow goes with neither/, ...words`events list --follow --until 1h`);
+    for (const more of ['--watch', '--csv', '--columns=id'])
+      await fails(2, /--follow goes with none of/, ...words`events list --follow ${more}`);
   });
 
   it('of a range that ends before it begins is refused, as is a recovery beyond its limit; a redelivery names the number of endpoints', async () => {
