@@ -22,6 +22,7 @@ import {
   type Narrowing,
   renderTable,
   tableWithin,
+  wrapWords,
 } from './table-text.js';
 
 interface ListOptions extends Narrowing {
@@ -129,7 +130,8 @@ export class Output {
     const text = renderTable(rows);
     if (this.width === undefined || isWithin(text, this.width)) return text;
     const names = Math.max(...rows.map(([name = '']) => name.length)) + GAP;
-    return renderTable(rows, [names, Math.max(MIN_VALUE, this.width - names) + GAP]);
+    const most = Math.max(MIN_VALUE, this.width - names);
+    return renderTable(rows.map(([name = '', value = '']) => [name, wrapWords(value, most)]));
   }
 
   /** Writes rows as CSV that no spreadsheet runs as a formula, with the names of the JSON as header. */

@@ -14,19 +14,21 @@ const PLAIN_STYLE = { head: [], border: [], 'padding-left': 0, 'padding-right': 
 /** A cell of a line; two spaces end it. Isolated once widths are known, so that columns stay in order. */
 const CELL = /\S+(?: \S+)*/g;
 
-/** Returns rows as lines, whose columns have these widths or those of their texts. */
-export function renderTable(rows: readonly (readonly string[])[], colWidths?: number[]): string {
-  const wrapping = { wordWrap: true, wrapOnWordBoundary: false };
-  const table = new Table({
-    chars: NO_LINES,
-    style: PLAIN_STYLE,
-    ...(colWidths === undefined ? {} : { ...wrapping, colWidths }),
-  });
+/** Returns rows as lines with aligned columns. */
+export function renderTable(rows: readonly (readonly string[])[]): string {
+  const table = new Table({ chars: NO_LINES, style: PLAIN_STYLE });
   table.push(...rows.map((row) => [...row]));
   return table
     .toString()
     .replaceAll(/ +$/gm, '')
     .replaceAll(CELL, (cell) => (RIGHT_TO_LEFT.test(cell) ? `\u2068${cell}\u2069` : cell));
+}
+
+/** Breaks lines between words. A longer word, such as an address to copy, stays whole. */
+export function wrapWords(text: string, width: number): string {
+  const fitting = new RegExp(String.raw`(?!$)(?:.{1,${width}}|\S+)(?: |$)`, 'g');
+  const wrapped = text.split('\n').map((line) => line.match(fitting)?.join('\n') ?? line);
+  return wrapped.join('\n');
 }
 
 export function headingOf(name: string): string {

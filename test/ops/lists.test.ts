@@ -613,6 +613,8 @@ describe('a list or a search of the command line', () => {
     assert.equal(csv[0], 'row,column,code,problem,value');
     assert.match(csv[1] ?? '', /,\$nobody$/);
     assert.equal(csv.length, 151);
+    const listed = await ops('batches', 'problems', id, '--limit', '1');
+    assert.match(listed.stdout, /^row +column +code +problem +value\n.* \$nobody\n$/);
     const batch = await one('batches', 'show', id);
     assert.deepEqual([batch.description, batch.notes], ['November', []]);
   });

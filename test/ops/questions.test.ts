@@ -38,9 +38,11 @@ describe('the questions of the command line', () => {
     args: readonly string[],
     keys: string,
     meanwhile: () => Promise<unknown> = () => Promise.resolve(),
+    columns = 500,
   ): Promise<Ran> {
     const line = [process.execPath, MAIN, ...args].map((word) => `'${word}'`).join(' ');
-    const child = spawn('script', ['-qec', line, '/dev/null'], {
+    const sized = `stty cols ${columns}; ${line}`;
+    const child = spawn('script', ['-qec', sized, '/dev/null'], {
       env: { PATH: process.env.PATH, ...people.env, TERM: 'xterm' },
     });
     let answers = 0;
@@ -232,5 +234,19 @@ describe('the questions of the command line', () => {
     const { stdout } = await atTerminal(freeze, 'y\n', () => people.signIn('nora'));
     assert.match(stdout, /another person has signed in here meanwhile: nothing was done/);
     assert.equal((await one('accounts', 'show', ...ANA)).status, 'active');
+  });
+
+  it('the audit log has one line for each entry, with details cut, on terminals of 80 and 100 columns', async () => {
+    const long = 'x'.repeat(100);
+    await one(...words`accounts freeze ${ANA} --yes --reason`, long);
+    await one(...words`accounts unfreeze ${ANA} --yes --reason`, long);
+    const log = ['audit-log', '--tenant', tenant, '--action'];
+    for (const columns of [80, 100]) {
+      const { stdout } = await atTerminal([...log, 'account.freeze'], '', undefined, columns);
+      const [heading = '', line = ''] = stdout.split('\r\n');
+      assert.match(heading, /^at +actor +action .*details$/);
+      assert.match(line, /Z  \S+ +account\.freeze .* reason: x+…$/);
+      assert.ok(line.length <= columns, line);
+    }
   });
 });

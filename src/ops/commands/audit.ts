@@ -112,7 +112,7 @@ chain is broken. Keep its output elsewhere, because a person who can rewrite the
     output.newest(rows, most, 'Nothing is recorded.', {
       detailsOnly: ['id', 'subject_type', 'tenant_id'],
       hasSeconds: true,
-      expendable: ['channel'],
+      expendable: ['channel', 'subject_id', 'by', 'subject'],
       cut: ['actor', 'by', 'subject', 'details'],
     });
   },

@@ -141,8 +141,8 @@ export const batchCommands = {
     input: { batch: named.batch, csv: flag('print all as CSV for a spreadsheet'), limit },
     run: async ({ database: { reader }, output }, { batch: { id }, csv, limit: most }) => {
       const found = await readAllProblems(reader, id, csv ? Infinity : most);
-      const detailsOnly = ['value'];
-      output.list(found.map(problemFields), 'The file has no problems.', { detailsOnly });
+      const cut = ['column', 'problem', 'value'];
+      output.list(found.map(problemFields), 'The file has no problems.', { cut });
       if (!csv && found.length === most)
         output.more(`The first ${most}; --limit shows more, --csv all.`);
     },
