@@ -149,7 +149,7 @@ interface AuditFilter {
   readonly tenantId?: Uuid | undefined;
   readonly subjectId?: string | readonly string[] | undefined;
   readonly action?: string | undefined;
-  readonly actor?: string | undefined;
+  readonly actor?: string | readonly string[] | undefined;
   /** Inclusive. */
   readonly since?: Instant | undefined;
   /** Exclusive. */
@@ -173,7 +173,9 @@ export async function listAuditRows(
   if (filter.action !== undefined)
     conditions.push(`action=${literal(auditLog, 'action', filter.action)}`);
   if (filter.actor !== undefined)
-    conditions.push(`actor_claimed=${literal(auditLog, 'actorClaimed', filter.actor)}`);
+    conditions.push(
+      `actor_claimed IN (${literals(auditLog, 'actorClaimed', [filter.actor].flat())})`,
+    );
   const { since, until, beforeId } = filter;
   // Ids are ordered by time, so bounds on them need no index of their own.
   if (since !== undefined) conditions.push(`id>=${literal(auditLog, 'id', firstIdAt(since))}`);

@@ -99,7 +99,7 @@ export const REFUSED: readonly string[] = [
   'transfers show {acme}',
   "transfers approve {transfer} --reason 'ticket 9' --yes",
   'code: adjustments approve a-1 --tenant acme --yes',
-  'adjustments approve a-1 --tenant acme --yes --code 000000',
+  'adjustments reject a-1 --tenant acme --yes --code 000000',
   "batches pause {paid_batch} --reason 'ticket 9' --yes",
   'webhooks show {acme}',
   'completion tcsh',

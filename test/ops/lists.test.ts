@@ -4,13 +4,12 @@ import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import { asUuid, newId, type Uuid } from '../../src/core/ids.js';
-import { instant, systemClock } from '../../src/core/instant.js';
+import { instant } from '../../src/core/instant.js';
 import { type AuditFinding, auditFindings } from '../../src/db/entities/audits.js';
 import { insertSql } from '../../src/db/statements.js';
 import { named } from '../../src/ops/lookups.js';
 import { listOfAllTenants } from '../../src/operations/operation-list.js';
 import { searchWordsSweep } from '../../src/operations/search-words.js';
-import { recordRemark } from '../../src/staff/remarks.js';
 import { transferList } from '../../src/transfers/service.js';
 import { VERIFICATION } from '../access/matrix-endpoints.js';
 import { BatchWorld, payroll, resourceOf } from '../batches/support.js';
@@ -26,12 +25,11 @@ import {
 } from '../helpers/bank.js';
 import { testDatabase } from '../helpers/database.js';
 import { openGuarded } from '../helpers/guarded.js';
-import { addStaff, proven } from '../helpers/staff.js';
-import { z } from 'zod';
 import { until } from '../helpers/temporal.js';
 import { assertLedgerSound } from '../helpers/world.js';
 import { payoutBody } from '../payouts/support.js';
 import { register } from '../webhooks/support.js';
+import { noteAbout } from './notes.js';
 import { commandLine, words } from './ops.js';
 import { SignedInPeople } from './signed-in.js';
 
@@ -62,13 +60,8 @@ describe('a list or a search of the command line', () => {
     const seen = { firstFoundAt: at, lastFoundAt: at, acknowledgedAt: at, acknowledgedBy: 'ana' };
     return { id, checkName: 'a_check', subject: 'a', message: 'b', ...seen };
   }
-  async function writeNote(subjectType: string, subjectId: string): Promise<void> {
-    const name = `ana ${randomUUID()}`;
-    const by = proven(await addStaff(test.database, { name, rights: ['read'] }));
-    const subject = { tenantId: own.bank.tenant.tenant.id, subjectType, subjectId };
-    const deps = { database: test.database, clock: systemClock };
-    await recordRemark(deps, 'note', subject, by, 'They called.\nTwice.', newId());
-  }
+  const writeNote = (type: string, id: string) =>
+    noteAbout(test, own.bank.tenant.tenant.id, type, id);
 
   it('is restricted by time and amount, and goes on after the last row of the list before', async () => {
     const made: Json[] = [];
@@ -377,67 +370,6 @@ describe('a list or a search of the command line', () => {
     assert(!(await found(...kind, '--since', '0s')));
     const { tenant: another } = (await openGuarded(api)).bank.tenant;
     assert(!(await found('--tenant', another.name)));
-  });
-
-  it('of the audit log has the amount and recipient of a transfer, times with seconds, and details as JSON in CSV', async () => {
-    const to = await own.account({ name: 'Clara Rojas', type: 'person' });
-    const id = text((await own.createPending({ raw: 4_321_000n, to })).id);
-    await own.act('reject', id, 'approver');
-    const log = words`audit-log --subject ${id}`;
-    const [line] = await rows(...log);
-    assert.equal(line?.subject, '43,210.00 COPM to Clara R.');
-    assert.match((await ops(...log)).stdout, /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\dZ /m);
-    const { stdout } = await ops(...log, '--csv');
-    const [cells] = z
-      .array(z.object({ details: z.string() }))
-      .parse(parse(stdout.replace(/^\uFEFF/, ''), { columns: true }));
-    assert.deepEqual(JSON.parse(cells?.details ?? ''), line.details);
-  });
-
-  it('names the member who acted, and shows the notes of the staff', async () => {
-    const id = text((await own.createPending()).id);
-    await own.act('reject', id, 'approver');
-    await writeNote('transfer', id);
-    const [note, reject] = await rows('audit-log', '--subject', id);
-    assert.deepEqual(object(note?.details), { note: 'They called.\nTwice.' });
-    assert.deepEqual([note?.by, reject?.by], [null, 'approver']);
-    assert.match((await ops('audit-log', '--subject', id)).stdout, /approver/);
-  });
-
-  it('names similar actions and people, and the id of what it names instead, if the audit log has nothing of them', async () => {
-    const log = (...filter: readonly string[]) => ['audit-log', '--tenant', tenant, ...filter];
-    for (const [given, meant] of [
-      ['transfer.aprove', 'did you mean transfer.approve'],
-      ['freeze', 'did you mean account.freeze, account.unfreeze'],
-      ['transfer.nothing_like_it', 'did you mean transfer\\.'],
-      ['nonsense', 'the shell completes actions'],
-    ] as const)
-      await fails(
-        2,
-        new RegExp(`--action: ${given} is not an action: ${meant}`),
-        ...log('--action', given),
-      );
-    for (const action of ['restore.begin', 'transfer.approve_refused'])
-      assert.deepEqual(await rows(...log('--action', action)), []);
-    const { name } = await addStaff(test.database, {
-      name: `carla ${randomUUID()}`,
-      rights: ['read'],
-    });
-    assert.deepEqual(await rows(...log('--actor', name)), []);
-    await fails(
-      1,
-      new RegExp(`: did you mean ${name}`),
-      ...log('--actor', name.replace('l', 'll')),
-    );
-    await fails(
-      1,
-      /"nobody at all" is neither .*: .* staff list/,
-      ...log('--actor', 'nobody at all'),
-    );
-    const { from, to } = { from: own.guarded, to: own.receiver };
-    const { id } = await own.bank.sent({ from, to, raw: LEAST });
-    assert.deepEqual(await rows(...log('--subject', text(id))), []);
-    await fails(1, /neither the audit log nor a resource has/, ...log('--subject', randomUUID()));
   });
 
   it('shows of one transfer, payout, bonus or batch its description, its deliveries and the notes of the staff', async () => {

@@ -199,6 +199,13 @@ describe('the privileged commands of operators', () => {
       assert.deepEqual([late.code, late.stderr], [1, why]);
     }
     assert.deepEqual(await newest(), last, 'nothing is recorded of a repetition');
+    const log = z
+      .array(OBJECT)
+      .parse((await done(words`audit-log --subject $priv-acme ${IN}`)).items);
+    for (const action of ['payin.record', 'adjustment.propose', 'adjustment.approve']) {
+      const line = log.find((one) => one.action === action);
+      assert.match(text(line?.subject), /^1,500\.00 COPM \((?:p1|a1|a2)\)$/);
+    }
     await acts('tenant.set_quotas', 'tenants', 'quotas', tenant, '--open-batches', '50');
     await acts('tenant.set_quotas', 'tenants', 'recipient-budget', tenant, '--size', '500');
     await acts('tenant.set_policy_delay', 'tenants', 'policy-delay', tenant, '--seconds', '60');

@@ -5,29 +5,25 @@ import {
   recordAction,
 } from '../../access/audit-log.js';
 import { audit, auditStatus, verifyAuditLog } from '../../auditor/audit.js';
-import { formatAmount } from '../../core/amount.js';
-import { parseUuid, type Uuid } from '../../core/ids.js';
+import type { Uuid } from '../../core/ids.js';
 import { counted } from '../../core/collections.js';
-import type { Instant } from '../../core/instant.js';
 import { type AuditFinding, auditFindings } from '../../db/entities/audits.js';
-import { type AuditRow, auditLog } from '../../db/entities/identity.js';
-import { transfers } from '../../db/entities/operations.js';
-import { accounts, members, tenants } from '../../db/entities/parties.js';
-import { payouts } from '../../db/entities/payouts.js';
-import { staff } from '../../db/entities/staff.js';
-import type { Reader } from '../../db/database.js';
+import { auditLog } from '../../db/entities/identity.js';
 import { literal, updateSql } from '../../db/statements.js';
 import { transact } from '../../db/reader.js';
-import { recipientText } from '../../payouts/rules.js';
-import { countFound, findByText } from '../../support/reading/search.js';
-import { namesOf } from '../../support/reading/transfers.js';
+import {
+  assertActor,
+  assertSubject,
+  findActors,
+  findSubjects,
+  subjectNames,
+} from '../audit-subjects.js';
 import { managerCommand, type Ops, query } from '../command.js';
 import { OpsError } from '../failures.js';
 import { auditAction, flag, limit, onlyTenant, option, optional, reason } from '../inputs.js';
 import { named } from '../lookups.js';
 import { type Fields, rowFields } from '../fields.js';
 import { assertRange, cursor, positionOf } from '../pages.js';
-import { orSimilar, similarTo } from '../similar.js';
 import { time, untilTime } from '../times.js';
 
 export const auditCommand = query({
@@ -67,10 +63,12 @@ chain is broken. Keep its output elsewhere, because a person who can rewrite the
   input: {
     tenant: onlyTenant,
     subject: optional(
-      '<id> only what was done to this: the id of a resource or its beginning, an alias, a reference, a key id',
+      '<id> only what was done to this: the id of a resource or its beginning, an alias, a reference, a key id; of an account also its pay-ins and adjustments',
     ),
     action: option('<action> only this, such as token.revoke', auditAction.optional()),
-    actor: optional('<name> only what this person, service or member:ID did'),
+    actor: optional(
+      '<name> only what this member of a tenant, person or service did; or member:ID, staff:NAME',
+    ),
     since: option('<time> only what was done from this time on', time.optional()),
     until: untilTime('was done'),
     cursor,
@@ -88,16 +86,19 @@ chain is broken. Keep its output elsewhere, because a person who can rewrite the
     if (isVerification) return verify(ops, tenantId);
     const { cursor: beforeId, ...filter } = more;
     assertRange(filter);
-    const also = subjectId === undefined ? [] : await readSubjects(ops, subjectId);
+    const also = subjectId === undefined ? [] : await findSubjects(ops, subjectId, tenantId);
+    const { actor: named } = filter;
+    const actors = named === undefined ? [] : await findActors(database.reader, named, tenantId);
     const where = {
       tenantId,
-      subjectId: subjectId && [subjectId, ...also],
       beforeId,
       ...filter,
+      subjectId: subjectId && [subjectId, ...also],
+      actor: named && actors,
     };
     const entries = await listAuditRows(database.reader, where, most + 1);
     if (entries.length === 0) {
-      if (more.actor !== undefined) await assertActor(database.reader, more.actor);
+      if (named !== undefined && actors.includes(named)) await assertActor(database.reader, named);
       if (subjectId !== undefined && also.length === 0)
         await assertSubject(database.reader, subjectId, ops.clock());
     }
@@ -117,78 +118,6 @@ chain is broken. Keep its output elsewhere, because a person who can rewrite the
     });
   },
 });
-
-/** Throws OpsError for an actor without a line in the audit log who is neither staff nor a member. */
-async function assertActor(reader: Reader, actor: string): Promise<void> {
-  if ((await listAuditRows(reader, { actor }, 1)).length > 0) return;
-  const names = (await reader.select(staff, {})).map(({ name }) => name);
-  const id = parseUuid(actor.replace('member:', ''));
-  const member = id === null ? undefined : await reader.find(members, { id });
-  if (names.includes(actor) || member !== undefined) return;
-  throw new OpsError(
-    `"${actor}" is neither in the audit log nor among the staff${orSimilar(similarTo(actor, names), 'staff list')}`,
-  );
-}
-
-/** Returns the id of the only resource that an alias, the beginning of an id or another text finds. */
-async function readSubjects(
-  { database: { reader }, clock, output }: Ops,
-  subject: string,
-): Promise<readonly Uuid[]> {
-  if (parseUuid(subject) !== null) return [];
-  const found = Object.values(await findByText(reader, subject, clock())).flat() as { id: Uuid }[];
-  const ids = found.length === 1 ? found.map(({ id }) => id) : [];
-  for (const id of ids) output.more(`${subject} is ${id}`);
-  return ids;
-}
-
-/** Throws OpsError for a subject without a line in the audit log that is not the id of a resource. */
-async function assertSubject(reader: Reader, subjectId: string, now: Instant): Promise<void> {
-  if ((await listAuditRows(reader, { subjectId }, 1)).length > 0) return;
-  const found = await findByText(reader, subjectId, now);
-  if (parseUuid(subjectId) !== null && countFound(found) > 0) return;
-  const ids = Object.values(found).flatMap((rows) => rows.map(({ id }): string => id));
-  throw new OpsError(
-    `neither the audit log nor a resource has the id "${subjectId}"${orSimilar(ids.slice(0, 5), 'search --help')}`,
-  );
-}
-
-/**
- * Returns the names of the tenants, accounts and members among the subjects, and the amount and
- * recipient of transfers and payouts, by their ids, and the names of the members who acted, by
- * `member:<id>`.
- */
-async function subjectNames(
-  reader: Reader,
-  entries: readonly AuditRow[],
-): Promise<ReadonlyMap<string, string>> {
-  const ids = [...new Set(entries.flatMap(({ subjectId }) => parseUuid(subjectId) ?? []))];
-  const actors = entries.flatMap(({ actorClaimed }) => parseUuid(actorClaimed.slice(7)) ?? []);
-  const [sent, paid] = await Promise.all([
-    reader.select(transfers, { id: ids }),
-    reader.select(payouts, { id: ids }),
-  ]);
-  const parties = await namesOf(reader, [...sent, ...paid]);
-  const found = await Promise.all([
-    reader.select(tenants, { id: ids }),
-    reader.select(accounts, { id: ids }),
-    reader.select(members, { id: [...new Set([...ids, ...actors])] }),
-  ]);
-  const recipients = [
-    ...sent.map((one) => ({
-      ...one,
-      to: parties.account(one.destinationAccountId, one.tenantId),
-    })),
-    ...paid.map((one) => ({ ...one, to: recipientText(one) })),
-  ];
-  return new Map([
-    ...recipients.map((one): [string, string] => [one.id, `${formatAmount(one)} to ${one.to}`]),
-    ...found.flat().flatMap(({ id, name }): [string, string][] => [
-      [id, name],
-      [`member:${id}`, name],
-    ]),
-  ]);
-}
 
 async function verify({ database, output }: Ops, tenantId: Uuid | undefined): Promise<void> {
   const heads = await readChainHeads(database.reader, tenantId);
