@@ -171,7 +171,7 @@ function frameNotes(tokens: readonly Token[]): void {
     const text = tokens[index + 2];
     const [mark, name = ''] = NOTE.exec(text?.content ?? '') ?? [];
     if (token.type !== 'blockquote_open' || text === undefined || mark === undefined) return;
-    token.attrSet('class', 'note');
+    token.attrSet('class', `note ${name.toLowerCase()}`);
     text.content = `**${name.charAt(0)}${name.slice(1).toLowerCase()}.** ${text.content.slice(mark.length)}`;
     text.children = markdown.parseInline(text.content, {})[0]?.children ?? null;
   });
