@@ -89,7 +89,7 @@
   const EXCERPT = 110;
   /** The words that make a question of a subject. Most sections have them, so they say nothing about which is meant. */
   const QUESTION_WORDS =
-    /^(?:an?|are|can|do|does|for|how|i|in|is|it|may|my|of|on|the|to|what|when|where|which|who|why)$/;
+    /^(?:an?|are|can|do|does|for|how|i|in|is|it|may|my|of|on|should|the|there|to|we|what|when|where|which|who|why|you|your)$/;
   let opening;
 
   /** The index, fetched once, when somebody begins. */
