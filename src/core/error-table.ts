@@ -24,7 +24,7 @@ export const AUTHORITY_REASONS = {
   role_of_member: 'The member in question has a role in some account that the caller lacks.',
   scope: 'The new token would have a scope that the token of the request lacks.',
   creator: 'Its creator cannot approve or reject it.',
-  uploader: 'A batch of this total is executed by a member other than its uploader.',
+  uploader: 'A member other than its uploader must execute the batch.',
   above_approval_threshold:
     'From this amount on the account requires an approval, for which a bonus cannot wait.',
 } as const;
