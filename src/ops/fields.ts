@@ -5,6 +5,7 @@ import { escapeInvisible } from '../core/text.js';
 import type { Table as DatabaseTable } from '../db/table.js';
 import { detailAmount } from '../support/reading/timeline.js';
 import { UsageError } from './failures.js';
+import { didYouMean } from './similar.js';
 
 /** A value as an operator sees it. */
 export type Value =
@@ -103,7 +104,9 @@ export function choose(
   const names = [...new Set(rows.flatMap(Object.keys))];
   const unknown = columns.find((name) => !names.includes(name));
   if (unknown !== undefined)
-    throw new UsageError(`--columns: there is no ${unknown}, only ${names.join(', ')}`);
+    throw new UsageError(
+      `--columns: there is no ${unknown}, only ${names.join(', ')}${didYouMean(unknown, names)}`,
+    );
   return rows.map((row) => Object.fromEntries(columns.map((name) => [name, row[name] ?? null])));
 }
 

@@ -25,7 +25,7 @@ import { UsageError } from './failures.js';
 import { PROGRAM } from './help.js';
 import { named } from './lookups.js';
 import type { Output } from './output.js';
-import { similarTo } from './similar.js';
+import { didYouMean, similarTo } from './similar.js';
 
 /** Parses and checks options. Every message completes a line that begins with the option's name. */
 
@@ -177,7 +177,9 @@ export const tenantOfAlias = optional(
 );
 
 export const oneOf = <const S extends string>(words: readonly S[]) =>
-  z.enum(words, { error: `must be one of ${words.join(', ')}` });
+  z.enum(words, {
+    error: ({ input }) => `must be one of ${words.join(', ')}${didYouMean(input, words)}`,
+  });
 export const eitherOf = <const S extends string>(first: S, second: S) =>
   z.enum([first, second], { error: `must be ${first} or ${second}` });
 export const status = <const S extends string>(statuses: readonly S[]) =>
@@ -197,10 +199,11 @@ function someOf<const T extends string>(names: readonly T[], noSuch: (unknown: s
 
 /** One status, or several with commas between them. */
 export const severalStatuses = <const S extends string>(statuses: readonly S[]) => {
-  const error = `must be one of ${statuses.join(', ')}, or several with commas between them`;
+  const several = `must be one of ${statuses.join(', ')}, or several with commas between them`;
+  const noSuch = (unknown: string): string => `${several}${didYouMean(unknown, statuses)}`;
   return option(
     `<status> only those ${statuses.join(', ')}; several with commas`,
-    someOf(statuses, () => error).optional(),
+    someOf(statuses, noSuch).optional(),
   );
 };
 

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { parseAlias, parsePhone } from '../accounts/recipients.js';
 import { parseUuid, type Uuid } from '../core/ids.js';
+import { uuid } from '../db/columns.js';
 import type { Reader } from '../db/database.js';
 import { auditFindings } from '../db/entities/audits.js';
 import { batches } from '../db/entities/batches.js';
@@ -134,7 +135,10 @@ async function readById<Row extends { readonly id: Uuid }>(
   if (begins === null) return [];
   const rows = await reader.list(table, `WHERE ${begins} LIMIT ${MAX_CANDIDATES + 1}`);
   if (rows.length <= MAX_CANDIDATES) return rows;
-  throw new OpsError(`${named} is the beginning of more than ${MAX_CANDIDATES} ids: add digits`);
+  const ids = rows.slice(0, MAX_CANDIDATES).map(({ id }) => id);
+  throw new OpsError(
+    `${named} is the beginning of more than ${MAX_CANDIDATES} ids, such as ${ids.join(', ')}: add digits`,
+  );
 }
 
 /** Throws OpsError, which names the candidates, for several rows. */
@@ -167,6 +171,17 @@ function accountKey(named: string, tenant: string): Partial<Account> {
   const phone = parsePhone(named);
   if (phone === null) throw new UsageError(`${named} is not an id, an alias ($…) or a phone`);
   return { phone };
+}
+
+/** Aliases of a tenant among which similar ones are searched. */
+const MAX_ALIASES = 20_000;
+
+async function readAliases(reader: Reader, tenant: string): Promise<readonly string[]> {
+  const tenantId = uuid.literal(await tenantIdOf(reader, tenant));
+  const rows = await reader.query(
+    `SELECT alias FROM accounts WHERE tenant_id=${tenantId} AND alias IS NOT NULL LIMIT ${MAX_ALIASES}`,
+  );
+  return rows.map(({ alias }) => String(alias));
 }
 
 async function findMember(reader: Reader, named: string, tenant: string) {
@@ -255,11 +270,13 @@ export const named = {
     return `there is no tenant ${tenant}${advice || orSimilar(similar, 'tenants list')}`;
   }),
   /** By id, alias or phone; with an alias or a phone, the tenant is required. */
-  account: lookup(
-    findAccount,
-    async (account, tenant, reader) =>
-      `there is no account ${account}${tenant === '' ? '' : ` in ${tenant}`}${await adviceOn(reader, account, 'account')}`,
-  ),
+  account: lookup(findAccount, async (account, tenant, reader) => {
+    const missing = `there is no account ${account}${tenant === '' ? '' : ` in ${tenant}`}`;
+    if (parseAlias(account) === null)
+      return `${missing}${await adviceOn(reader, account, 'account')}`;
+    const similar = similarTo(account, await readAliases(reader, tenant));
+    return `${missing}${similar.length > 0 ? orSimilar(similar, '') : ''}`;
+  }),
   member: lookup(findMember, async (member, tenant, reader) => {
     const own = { tenantId: await tenantIdOf(reader, tenant), isActive: true } as const;
     const names = (await reader.select(members, own)).map(({ name }) => name);

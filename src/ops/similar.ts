@@ -39,3 +39,10 @@ function changesBetween(one: string, other: string): number {
 export function orSimilar(names: readonly string[], help: string): string {
   return names.length > 0 ? `: did you mean ${names.join(', ')}?` : `: ${PROGRAM} ${help}`;
 }
+
+/** Returns the end of an error that lists the valid words: those that may have been meant, unless all are. */
+export function didYouMean(text: unknown, names: readonly string[]): string {
+  const similar = similarTo(String(text), names);
+  const isSome = similar.length > 0 && similar.length < names.length;
+  return isSome ? ` (did you mean ${similar.join(', ')}?)` : '';
+}

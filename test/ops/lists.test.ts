@@ -25,6 +25,7 @@ import {
 } from '../helpers/bank.js';
 import { testDatabase } from '../helpers/database.js';
 import { openGuarded } from '../helpers/guarded.js';
+import { addStaff } from '../helpers/staff.js';
 import { until } from '../helpers/temporal.js';
 import { assertLedgerSound } from '../helpers/world.js';
 import { payoutBody } from '../payouts/support.js';
@@ -278,6 +279,29 @@ describe('a list or a search of the command line', () => {
     await assert.rejects(
       named.finding.parse(base.slice(0, 8)).find(test.database.reader),
       new RegExp(`is the beginning of several ids: ${base}0, ${base}1`),
+    );
+    const more = [2, 3, 4, 5].map((digit) => acknowledged(asUuid(`${base}${digit}`), 1));
+    await test.change(insertSql(auditFindings, more));
+    await assert.rejects(
+      named.finding.parse(base.slice(0, 8)).find(test.database.reader),
+      new RegExp(`of more than 5 ids, such as ${base}0, .*, ${base}4: add digits`),
+    );
+  });
+
+  it('an alias, a person or a tenant that does not exist is answered with similar names', async () => {
+    const alias = text((await own.account({ alias: '$similar-anna' })).alias);
+    const show = words`accounts show $similar-ana --tenant ${tenant}`;
+    await fails(
+      1,
+      new RegExp(`no account .similar-ana in .*: did you mean \\${alias}\\?`),
+      ...show,
+    );
+    const { name } = await addStaff(test.database, { name: randomUUID(), rights: ['read'] });
+    const add = words`tenants add another --as ${name.slice(1)}`;
+    await fails(
+      1,
+      new RegExp(`no member of the staff is called .*: did you mean ${name}\\?`),
+      ...add,
     );
   });
 

@@ -263,7 +263,7 @@ describe('the tables of the command line', () => {
     );
     assert.throws(
       () => printed(undefined, list, { columns: ['nam'] }),
-      new UsageError('--columns: there is no nam, only id, name, description'),
+      new UsageError('--columns: there is no nam, only id, name, description (did you mean name?)'),
     );
   });
 });

@@ -76,7 +76,10 @@ describe('signing in on the command line', () => {
     const shown = await json('whoami');
     assert.deepEqual([shown.name, shown.kind, shown.others], [maria.name, 'person', ['leo']]);
     assert.deepEqual((await json('whoami', '--as', 'LEO')).can, ['read']);
-    await fails(/eva is not signed in here: npm run ops -- login eva\n/, ['whoami', '--as', 'eva']);
+    const called = /no member of the staff is called lea: did you mean leo\?/;
+    await fails(called, ['whoami', '--as', 'lea']);
+    people.file.drop('leo');
+    await fails(/leo is not signed in here: npm run ops -- login leo\n/, ['whoami', '--as', 'LEO']);
   });
 
   it('with a wrong code, a used code or an unknown name is refused and recorded once', async () => {

@@ -209,7 +209,7 @@ describe('the commands of operators for payouts', () => {
     const late = await ops(['payouts', 'cancel', unanswered, ...by, '--as', 'leo']);
     assert.match(late.stderr, /it is in_progress, and can no longer be canceled/);
     await refused(
-      /nobody is not signed in here/,
+      /no member of the staff is called nobody/,
       'payouts',
       'cancel',
       await own.createPending(),

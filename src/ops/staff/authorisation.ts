@@ -25,6 +25,7 @@ import { verifyPerson } from '../../staff/verification.js';
 import { buildOpsParts, type OpsDeps } from '../context.js';
 import { OpsError, shellWord } from '../failures.js';
 import { PROGRAM } from '../help.js';
+import { named } from '../lookups.js';
 import type { SessionFile } from './session-file.js';
 
 /** A right, or a staff action, which implies one. */
@@ -133,7 +134,10 @@ export async function findActor(deps: AuthorisationDeps): Promise<SignedIn> {
 }
 
 async function notSignedInMessage(database: Database, as: string | undefined): Promise<string> {
-  if (as !== undefined) return `${as} is not signed in here: ${PROGRAM} login ${shellWord(as)}`;
+  if (as !== undefined) {
+    const { name } = await named.staff.parse(as).find(database.reader);
+    return `${name} is not signed in here: ${PROGRAM} login ${shellWord(name)}`;
+  }
   const first = `MYSQL_ADMIN_URL=… ${PROGRAM} staff add NAME --can …,manage`;
   return (await hasNoManager(database.reader))
     ? `no member of the staff has the right manage yet. With the database administrator's URL, add the first: ${first}`
