@@ -37,6 +37,22 @@ export function exitCodeOf(failure: unknown): number {
   return isUnknown ? EXIT.unknown : EXIT.impossible;
 }
 
+const CODES: Readonly<Record<number, string>> = {
+  [EXIT.impossible]: 'not_done',
+  [EXIT.misused]: 'wrong_usage',
+  [EXIT.unknown]: 'unknown_outcome',
+  [EXIT.canceled]: 'canceled',
+};
+
+/** Returns a failure as JSON on one line: a refusal with its code of the API and its details. */
+export function failureJson(failure: unknown): string {
+  const error =
+    failure instanceof ApiError
+      ? failure.refusal
+      : { code: CODES[exitCodeOf(failure)], message: explain(failure) };
+  return JSON.stringify({ error });
+}
+
 export function shellWord(name: string): string {
   return /^[\w.@-]+$/.test(name) ? name : `'${name.replaceAll("'", String.raw`'\''`)}'`;
 }

@@ -1,5 +1,6 @@
 import { Command, CommanderError } from 'commander';
 import { EXAMPLE_ASSET } from '../core/amount.js';
+import { escapeInvisible } from '../core/text.js';
 import { addCommands, type Commands, group, withGlobalOptions } from './command.js';
 import { openCommand } from './commands/open.js';
 import { accountCommands } from './commands/accounts.js';
@@ -27,7 +28,15 @@ import { tenantCommands } from './commands/tenants.js';
 import { transferCommands } from './commands/transfers.js';
 import { waitingCommand } from './commands/waiting.js';
 import { webhookCommands } from './commands/webhooks.js';
-import { Canceled, EXIT, exitCodeOf, explain, UnknownOutcome, UsageError } from './failures.js';
+import {
+  Canceled,
+  EXIT,
+  exitCodeOf,
+  explain,
+  failureJson,
+  UnknownOutcome,
+  UsageError,
+} from './failures.js';
 import { addParagraphs, PROGRAM } from './help.js';
 import { linesWithEscapes } from './output.js';
 
@@ -138,10 +147,10 @@ export async function runCommand(program: Command, argv: readonly string[]): Pro
     const [first, ...path] = words;
     // Commander's own help command shows only the group of a command.
     const asked = first === 'help' ? [...path, '--help'] : words;
-    await throwInsteadOfExit(program).parseAsync([node, script, ...asked]);
+    await throwInsteadOfExit(program, hasJson(argv)).parseAsync([node, script, ...asked]);
     return Number(process.exitCode ?? 0);
   } catch (failure) {
-    return explainFailure(failure);
+    return explainFailure(failure, argv);
   }
 }
 
@@ -152,9 +161,15 @@ function reportUnwritten({ code }: NodeJS.ErrnoException): void {
   process.exitCode = explainFailure(new UnknownOutcome(message));
 }
 
-function explainFailure(failure: unknown): number {
-  // Commander has already printed the fault, or the requested help.
-  if (failure instanceof CommanderError) return failure.exitCode === 0 ? 0 : EXIT.misused;
+function explainFailure(failure: unknown, argv: readonly string[] = process.argv): number {
+  if (failure instanceof CommanderError && failure.exitCode === 0) return 0;
+  if (hasJson(argv)) {
+    const shown = failure instanceof CommanderError ? usageErrorOf(failure) : failure;
+    process.stderr.write(`${escapeInvisible(failureJson(shown))}\n`);
+    return exitCodeOf(shown);
+  }
+  // Commander has already printed the fault.
+  if (failure instanceof CommanderError) return EXIT.misused;
   const hint = failure instanceof UsageError ? `\n${HELP_HINT}` : '';
   // The cursor is still on the line of the question.
   const label = failure instanceof Canceled ? '\n' : 'error: ';
@@ -162,9 +177,22 @@ function explainFailure(failure: unknown): number {
   return exitCodeOf(failure);
 }
 
-/** Makes commander throw, because it would end the process in the middle of running work. */
-function throwInsteadOfExit(command: Command): Command {
+function hasJson(argv: readonly string[]): boolean {
+  return argv.includes('--json');
+}
+
+function usageErrorOf({ code, message }: CommanderError): UsageError {
+  if (code === 'commander.help') return new UsageError('a command is missing');
+  return new UsageError(message.replace(/^error: /, '').replaceAll('\n', ' '));
+}
+
+/**
+ * Makes commander throw, because it would end the process in the middle of running work. With
+ * `isSilent` it also prints no fault.
+ */
+function throwInsteadOfExit(command: Command, isSilent: boolean): Command {
   command.exitOverride().showHelpAfterError(HELP_HINT);
-  command.commands.forEach(throwInsteadOfExit);
+  if (isSilent) command.configureOutput({ writeErr: () => undefined });
+  for (const child of command.commands) throwInsteadOfExit(child, isSilent);
   return command;
 }

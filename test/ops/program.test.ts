@@ -10,7 +10,13 @@ import { ApiError, ledgerUnavailable, notFound } from '../../src/core/errors.js'
 import { CURRENT_VERSION } from '../../src/core/api-version.js';
 import { CommitUnknown } from '../../src/db/failures.js';
 import { completionScript } from '../../src/ops/commands/completion.js';
-import { exitCodeOf, OpsError, UnknownOutcome, UsageError } from '../../src/ops/failures.js';
+import {
+  exitCodeOf,
+  failureJson,
+  OpsError,
+  UnknownOutcome,
+  UsageError,
+} from '../../src/ops/failures.js';
 import { Output } from '../../src/ops/output.js';
 import { buildProgram } from '../../src/ops/program.js';
 import { ROOT } from '../helpers/service-process.js';
@@ -73,7 +79,7 @@ describe('the exit code of a command', () => {
 
   it('the exit codes of the command line are those of docs/operations/command-line.md: 0 for done, 1 for not done, 2 for wrong usage', () => {
     assert.equal(ended('--help').status, 0);
-    assertRefused(1, 'tenants', 'list', '--json');
+    assertRefused(1, 'tenants', 'list');
     assertRefused(2, 'tenants', 'no-such-command');
     assertRefused(2, 'tenants', 'add');
     assertRefused(2, 'completion', 'tcsh');
@@ -84,6 +90,24 @@ describe('the exit code of a command', () => {
       Array.from(rows.matchAll(/^\| `(\d)`/gm), ([, code]) => code),
       ['0', '1', '2', '3'],
     );
+  });
+
+  it('with --json an error is JSON on one line of standard error, and the exit code is the same', () => {
+    for (const [line, code, name, message] of [
+      ['tenants list', 1, 'not_done', /MYSQL_URL: is not set/],
+      ['acounts', 2, 'wrong_usage', /^unknown command 'acounts' \(Did you mean accounts\?\)$/],
+      ['tenants', 2, 'wrong_usage', /^a command is missing$/],
+      ['tenants add', 2, 'wrong_usage', /^missing required argument 'name'$/],
+      ['transfers list --status helt', 2, 'wrong_usage', /^--status: .* \(did you mean held\?\)$/],
+    ] as const) {
+      const { status, stdout, stderr } = ended(...line.split(' '), '--json');
+      assert.deepEqual([status, stdout, stderr.split('\n').length], [code, '', 2], stderr);
+      const { error } = JSON.parse(stderr) as { error: { code: string; message: string } };
+      assert.equal(error.code, name);
+      assert.match(error.message, message);
+    }
+    const { refusal } = notFound();
+    assert.deepEqual(JSON.parse(failureJson(notFound())), { error: refusal });
   });
 
   it('a command exits with 3 and a reason if its output cannot be written', function () {
