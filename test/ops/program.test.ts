@@ -324,6 +324,17 @@ describe('the completion of a shell', () => {
     assert.deepEqual(offered('limits', 'set', 'x', '--asset', ''), ['COPM', 'DUSD']);
     const listed = `money-ops() { printf '[\n  {\n    "name": "acme",\n    "name": "Acme Two",\n'; }\n`;
     assert.deepEqual(offeredAfter(listed, 'transfers', 'list', '--tenant', 'Ac'), ['Acme\\ Two']);
+    for (const before of ['tenants show', 'login', 'transfers list --as', 'audit-log --actor'])
+      assert.deepEqual(offeredAfter(listed, ...before.split(' '), 'ac'), ['acme'], before);
+    const aliases = `money-ops() { [[ "$*" == *'--tenant Acme Two'* ]] && echo '    "alias": "$ana",'; }\n`;
+    const show = ['accounts', 'show', '--tenant', 'Acme\\ Two'];
+    assert.deepEqual(offeredAfter(aliases, ...show, '$a'), ['\\$ana']);
+    assert.deepEqual(offeredAfter(listed, 'accounts', 'show', '$a'), [], 'without its tenant');
+    const several = offered('transfers', 'list', '--status', 'held,com');
+    assert.deepEqual(several, ['held,completed'], 'one more of several');
+    const columns = `money-ops() { [[ $* == 'transfers list --columns ?' ]] && echo 'error: --columns: there is no ?, only id, amount' >&2; }\n`;
+    const chosen = offeredAfter(columns, 'transfers', 'list', '--columns', 'id,am');
+    assert.deepEqual(chosen, ['id,amount']);
     assert.ok(offered('').length > 20);
     const visit = (command: Command, path: readonly string[]): void => {
       const own = offered(...path, '');
