@@ -1,4 +1,4 @@
-import { amountJson } from '../core/amount.js';
+import { amountJson, formatAmount } from '../core/amount.js';
 import { invalidState, type Refusal } from '../core/errors.js';
 import type { Uuid } from '../core/ids.js';
 import { type Bonus, bonuses } from '../db/entities/bonuses.js';
@@ -52,7 +52,7 @@ export function refundRefusal(original: Original, requested: bigint | null): Ref
   if (isWithin || requested === 0n) return zeroRefusal({ raw, asset });
   return {
     code: 'refund_exceeds_amount',
-    message: 'the amount is more than can still be refunded',
+    message: `${formatAmount({ raw, asset })} were requested, ${formatAmount({ raw: refundable, asset })} can still be refunded`,
     details: { refundable: amountJson({ raw: refundable, asset }) },
   };
 }

@@ -121,10 +121,10 @@ describe('a refund at the support desk', () => {
     const form = { ...actFields(maria, 'refund', id), amount: '0.01', reason: 'more' };
     const more = { ...form, code: await desk.freshCode(maria.person) };
     const refused = await maria.post(`/bonuses/${id}/refund`, more);
-    assert.match(refused.text, /more than can still be refunded/);
+    assert.match(refused.text, /0\.00 COPM can still be refunded/);
     const last = (await desk.acts(id)).at(-1);
     assert(last?.action === 'transfer.refund_refused');
-    const message = 'the amount is more than can still be refunded';
+    const message = '0.01 COPM were requested, 0.00 COPM can still be refunded';
     assert.deepEqual(parseDetails(last), { reason: 'more', refused: message });
     assert.equal((await refundsOf(id)).length, 1);
   });
