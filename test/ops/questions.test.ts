@@ -18,6 +18,7 @@ describe('the questions of the command line', () => {
   let people: SignedInPeople;
   const tenant = `questions ${randomUUID()}`;
   const ANA = ['$ask.ana', '--tenant', tenant];
+  const FREEZE = words`accounts freeze ${ANA} --reason 'ticket 118'`;
   const { ops, one, rows, fails } = commandLine(() => people.env);
 
   before(async () => {
@@ -63,7 +64,7 @@ describe('the questions of the command line', () => {
     ['Ctrl-D', '\u0004'],
   ] as const)
     it(`${name} at a question cancels the command, which then has changed nothing`, async () => {
-      const freeze = await atTerminal(['accounts', 'freeze', ...ANA], key);
+      const freeze = await atTerminal(FREEZE, key);
       assert.match(freeze.stdout, /canceled, nothing was changed/);
       assert.doesNotMatch(freeze.stdout, /MySQL|error/);
       assert.equal(freeze.code, 130);
@@ -111,7 +112,7 @@ describe('the questions of the command line', () => {
       [words`staff add leo --can cancel`, /Set the rights of leo: rights from read to cancel/],
       [['fees', 'remove', ...fee], /flat from 1\.00 COPM to none.*: it is free from now on/],
       [words`fees set ${fee} --flat 200`, /flat from 1\.00 COPM to 2\.00 COPM: it applies/],
-      [['accounts', 'freeze', ...ANA], /may receive, but not send/],
+      [FREEZE, /may receive, but not send/],
       [['staff', 'deactivate', 'leo'], new RegExp(endpoint)],
       [
         words`limits set ${ANA} --asset COPM --maximum 2,000.00`,
@@ -210,6 +211,7 @@ describe('the questions of the command line', () => {
   });
 
   it('a refused option names the limit or the valid values', async () => {
+    await fails(2, /--reason is required/, 'accounts', 'freeze', ...ANA);
     const long = 'x'.repeat(141);
     const name = 'y'.repeat(200);
     await fails(
@@ -230,8 +232,7 @@ describe('the questions of the command line', () => {
   });
 
   it('a command goes on only for the person who was asked', async () => {
-    const freeze = ['accounts', 'freeze', ...ANA];
-    const { stdout } = await atTerminal(freeze, 'y\n', () => people.signIn('nora'));
+    const { stdout } = await atTerminal(FREEZE, 'y\n', () => people.signIn('nora'));
     assert.match(stdout, /another person has signed in here meanwhile: nothing was done/);
     assert.equal((await one('accounts', 'show', ...ANA)).status, 'active');
   });

@@ -78,7 +78,7 @@ function statusCommand(
     input: {
       account: named.account,
       tenant: tenantOfAlias,
-      reason: optionalReason,
+      reason: verb === 'freeze' ? reason() : optionalReason,
     },
     run: async (ops, { reason = null, account: before }) => {
       const { id, name, status } = before;

@@ -28,6 +28,7 @@ import {
   onlyTenant,
   option,
   optional,
+  optionalReason,
   reasonOf,
   status,
   tenant,
@@ -78,9 +79,9 @@ function decisionCommand(
   return command({
     summary,
     examples: [`adjustments ${action} case-118 --tenant acme --as maria`],
-    input: { reference: named.adjustment, tenant },
+    input: { reference: named.adjustment, tenant, reason: optionalReason },
     needs: `adjustment.${action}`,
-    run: async (ops, { reference: adjustment }) => {
+    run: async (ops, { reference: adjustment, reason = null }) => {
       // What is done or refused in any case uses up no code.
       if (adjustment.status === DECIDED[action]) return show(ops, adjustment, true);
       if (adjustment.status !== 'proposed') throw new ApiError(decidedRefusal(adjustment));
@@ -88,7 +89,7 @@ function decisionCommand(
       const names = await namesOf(ops.database.reader, [adjustment]);
       const account = `the account of ${names.account(accountId)} of ${names.tenant(tenantId)}`;
       await ops.output.confirm(`${question(adjustment, account)}, proposed by ${proposedBy}`);
-      const decided = await decide(ops, adjustment, await ops.by());
+      const decided = await decide(ops, adjustment, await ops.by(), reason);
       show(ops, decided.resource, decided.replayed);
     },
   });
