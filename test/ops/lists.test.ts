@@ -508,14 +508,19 @@ describe('a list or a search of the command line', () => {
     });
     const linesOf = ({ text: printed }: { text: string }) => printed.split('\n').slice(0, -1);
     try {
-      const have = (count: number) => lists.every((list) => linesOf(list).length === count);
+      const have = (count: number) =>
+        lists.every((list, index) => linesOf(list).length === count + (index === 0 ? 1 : 0));
       await until('the first event is shown', () => have(1));
       const after = await send();
       await until('the second event is shown', () => have(2));
-      const [lines, json] = [
+      const [[heading, ...lines], json] = [
         linesOf(lists[0]!),
         linesOf(lists[1]!).map((line) => JSON.parse(line)),
       ];
+      assert.match(
+        heading ?? '',
+        /^created at  +type  +resource id  +amount  tenant  from and to$/,
+      );
       const sent = [before, after].map(({ id }) => id);
       assert.deepEqual(
         json.map((event: Json) => event.resource_id),

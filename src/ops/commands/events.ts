@@ -3,10 +3,11 @@ import { ASSETS, formatAmount } from '../../core/amount.js';
 import { compareText } from '../../core/collections.js';
 import { parseUuid, type Uuid } from '../../core/ids.js';
 import type { Instant } from '../../core/instant.js';
+import type { Reader } from '../../db/database.js';
 import { EVENT_TYPES, eventCounters, type EventType } from '../../db/entities/events.js';
 import { readEvents, readFirstSequenceSince, readNewestEvents } from '../../events/log.js';
 import { MIN_RETENTION_DAYS, readRetention, setRetention } from '../../events/retention.js';
-import { namesOf } from '../../support/reading/transfers.js';
+import { type Names, namesOf } from '../../support/reading/transfers.js';
 import { group, managerCommand, type Ops, query } from '../command.js';
 import { UsageError } from '../failures.js';
 import { Described } from '../fields.js';
@@ -72,19 +73,46 @@ function eventFields(body: string, tenant: string) {
   };
 }
 
-/** Shows an event on one line, whose first columns are aligned. */
-function lineOf(fields: ReturnType<typeof eventFields>, isShort: boolean): string {
-  const { created_at: at, type, resource_id: id, amount, from, to, tenant } = fields;
-  const short = (one: string | null): string => (isShort ? one?.slice(0, SHORT_ID) : one) ?? '';
-  const parties = [from, to].flatMap((one) => (one === null ? [] : [short(one)])).join(' to ');
-  const time = `${at.slice(0, 19).replace('T', ' ')}Z`;
-  const sum = amount === null ? '' : formatAmount(amount);
-  return [time, type.padEnd(TYPE_WIDTH), short(id), sum.padStart(SUM_WIDTH), parties, tenant]
-    .join('  ')
-    .trimEnd();
+interface Line {
+  readonly tenantId: Uuid;
+  readonly fields: ReturnType<typeof eventFields>;
 }
-const TYPE_WIDTH = 18;
-const SUM_WIDTH = 18;
+
+/** Returns an event's cells, with the names of its accounts. */
+function cellsOf({ tenantId, fields }: Line, names: Names, isShort: boolean): readonly string[] {
+  const { created_at: at, type, resource_id: id, amount, from, to } = fields;
+  const parties = [from, to].flatMap((one) => {
+    const accountId = parseUuid(one ?? '');
+    return accountId === null ? (one ?? []) : [names.account(accountId, tenantId)];
+  });
+  return [
+    `${at.slice(0, 19).replace('T', ' ')}Z`,
+    type,
+    (isShort ? id?.slice(0, SHORT_ID) : id) ?? '',
+    amount === null ? '' : formatAmount(amount),
+    names.tenant(tenantId),
+    parties.join(' to '),
+  ];
+}
+
+/** Aligns cells below those of the heading as far as they fit. */
+function lineOf([at = '', type = '', id = '', amount = '', ...names]: readonly string[]): string {
+  const aligned = [at.padEnd(20), type.padEnd(18), id.padEnd(SHORT_ID), amount.padStart(18)];
+  return [...aligned, ...names].join('  ').trimEnd();
+}
+const HEADING = ['created at', 'type', 'resource id', 'amount', 'tenant', 'from and to'];
+
+/** Reads the names of the tenants and accounts of events. */
+function namesOfLines(reader: Reader, lines: readonly Line[]): Promise<Names> {
+  const owned = lines.flatMap(({ tenantId, fields: { from, to } }) => [
+    { tenantId },
+    ...[from, to].flatMap((one) => {
+      const accountId = parseUuid(one ?? '');
+      return accountId === null ? [] : [{ tenantId, accountId }];
+    }),
+  ]);
+  return namesOf(reader, owned);
+}
 
 interface Followed {
   readonly tenantId: Uuid | undefined;
@@ -103,21 +131,25 @@ async function follow(ops: Ops, { tenantId, type, since }: Followed): Promise<vo
     shown.set(id, first === null ? lastSequence : first - 1n);
   }
   const shownOf = (id: Uuid): bigint => shown.get(id) ?? 0n;
+  output.picture(lineOf(HEADING));
   await output.repeat(async () => {
-    const lines: ReturnType<typeof eventFields>[] = [];
+    const lines: Line[] = [];
     const logs = (await readLogs()).filter((log) => log.lastSequence > shownOf(log.tenantId));
     if (logs.length === 0) return;
-    const names = await namesOf(reader, logs);
     for (const { tenantId: id, lastSequence } of logs)
       for (let after = shownOf(id); after < lastSequence; after = shownOf(id)) {
         const page = await readEvents(reader, id, { type }, 'asc', after, FOLLOWED_AT_ONCE);
         // A replica may not have received the last events yet: the next round reads them.
         if (page.position <= after) break;
-        lines.push(...page.bodies.map((body) => eventFields(body, names.tenant(id))));
+        lines.push(...page.bodies.map((body) => ({ tenantId: id, fields: eventFields(body, '') })));
         shown.set(id, page.position);
       }
-    lines.sort((a, b) => compareText(a.created_at, b.created_at));
-    for (const line of lines) output.each(line, lineOf(line, output.isOnTerminal));
+    lines.sort((a, b) => compareText(a.fields.created_at, b.fields.created_at));
+    const names = await namesOfLines(reader, lines);
+    for (const line of lines) {
+      const fields = { ...line.fields, tenant: names.tenant(line.tenantId) };
+      output.each(fields, lineOf(cellsOf(line, names, output.isOnTerminal)));
+    }
   });
 }
 const FOLLOWED_AT_ONCE = 500;
