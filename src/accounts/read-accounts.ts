@@ -35,18 +35,29 @@ export async function listAccounts(
   return pageOf(found, limit);
 }
 
-/** Returns the tenant's newest `limit` accounts, or those before `before`, for operators. */
+/** Returns the newest `limit` accounts of a tenant or of all, or those before `before`, for operators. */
 export async function listTenantAccounts(
   reader: Reader,
-  tenantId: Uuid,
+  tenantId: Uuid | undefined,
   limit: number,
   before: TimePosition | null = null,
+  status?: Account['status'],
 ): Promise<readonly Account[]> {
-  const olderThan = before === null ? '' : `AND ${olderSql('accounts', before)}`;
+  const conditions = [`type<>'system'`];
+  if (tenantId !== undefined)
+    conditions.push(`tenant_id=${literal(accounts, 'tenantId', tenantId)}`);
+  if (status !== undefined) conditions.push(`status=${literal(accounts, 'status', status)}`);
+  if (before !== null)
+    conditions.push(
+      tenantId === undefined
+        ? `id<${literal(accounts, 'id', before.id)}`
+        : olderSql('accounts', before),
+    );
+  // Only those of one tenant have an index by creation, and ids are ordered by time.
+  const order = tenantId === undefined ? 'id DESC' : 'created_at DESC, id DESC';
   return reader.list(
     accounts,
-    `WHERE tenant_id=${literal(accounts, 'tenantId', tenantId)} ${olderThan}
-     AND type<>'system' ORDER BY created_at DESC, id DESC LIMIT ${Math.trunc(limit)}`,
+    `WHERE ${conditions.join(' AND ')} ORDER BY ${order} LIMIT ${Math.trunc(limit)}`,
   );
 }
 

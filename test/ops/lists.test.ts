@@ -136,6 +136,18 @@ describe('a list or a search of the command line', () => {
     const accounts = words`accounts list --tenant ${tenant}`;
     const all = ids(await rows(...accounts));
     assert.deepEqual(ids(await rows(...accounts, '--cursor', text(all[0]))), all.slice(1));
+    const { id: frozen } = await own.account();
+    await test.change(`UPDATE accounts SET status='frozen' WHERE id=${idLiteral(frozen)}`);
+    for (const filter of [words`--tenant ${tenant}`, []]) {
+      const found = await rows(...words`accounts list --status frozen ${filter}`);
+      const line = found.find(({ id }) => id === frozen);
+      assert.deepEqual(
+        [line?.status, line?.tenant],
+        ['frozen', filter.length === 0 ? tenant : undefined],
+      );
+    }
+    const [older] = await rows(...words`accounts list --limit 1 --cursor ${frozen}`);
+    assert.ok(text(older?.id) < frozen);
   });
 
   it('of all tenants has the tenant of each line, is restricted like that of one, and goes on after its last line', async () => {

@@ -15,7 +15,8 @@ import { isCountry } from '../../core/checked-text.js';
 import { parseUuid } from '../../core/ids.js';
 import { toRfc3339 } from '../../core/instant.js';
 import { DOCUMENT_TYPES } from '../../db/entities/identity.js';
-import { type Account, accounts } from '../../db/entities/parties.js';
+import { type Account, ACCOUNT_STATUSES, accounts } from '../../db/entities/parties.js';
+import { namesOf } from '../../support/reading/transfers.js';
 import { type CommandDefinition, managerCommand, type Ops, query } from '../command.js';
 import { UsageError } from '../failures.js';
 import { named } from '../lookups.js';
@@ -28,10 +29,12 @@ import {
   limit,
   metadata,
   oneOf,
+  onlyTenant,
   option,
   optional,
   optionalReason,
   reason,
+  status,
   tenant,
   text,
   tenantOfAlias,
@@ -137,17 +140,25 @@ export const accountCommands = {
   }),
   'import <file>': importCommand,
   list: query({
-    summary: "a tenant's accounts, newest first",
-    examples: ['accounts list --tenant acme', 'accounts list --tenant acme --limit 5000 --json'],
-    input: { tenant, cursor, limit },
+    summary: 'accounts of all tenants or of one, newest first',
+    examples: ['accounts list --tenant acme --limit 5000 --json', 'accounts list --status frozen'],
+    input: { tenant: onlyTenant, status: status(ACCOUNT_STATUSES), cursor, limit },
     run: async ({ database: { reader }, output }, input, tenantName) => {
-      const { tenant, cursor: last, limit: most } = input;
-      const before = await positionOf(reader, accounts, { tenantId: tenant.id }, last);
-      const found = await listTenantAccounts(reader, tenant.id, most + 1, before);
+      const { tenant, status, cursor: last, limit: most } = input;
+      const own = tenant === undefined ? {} : { tenantId: tenant.id };
+      const before = await positionOf(reader, accounts, own, last);
+      const found = await listTenantAccounts(reader, tenant?.id, most + 1, before, status);
+      const names = await namesOf(reader, found);
+      const rows = found.map((account) => {
+        const { id = null, ...fields } = accountFields(account);
+        const owner = tenant === undefined ? { tenant: names.tenant(account.tenantId) } : {};
+        return { id, ...owner, ...fields };
+      });
+      const none = `${tenantName} has no accounts yet: ${PROGRAM} accounts open --help`;
       output.newest(
-        found.map(accountFields),
+        rows,
         most,
-        `${tenantName} has no accounts yet: ${PROGRAM} accounts open --help`,
+        status === undefined && tenant !== undefined ? none : 'No results.',
         { detailsOnly: ['type', 'created_at'] },
       );
     },
