@@ -203,8 +203,16 @@ async function findToken(reader: Reader, keyId: string) {
   return { token, memberName: member?.name ?? token.memberId };
 }
 
-async function findAdjustment(reader: Reader, reference: string, tenant: string) {
-  return reader.find(adjustments, { tenantId: await tenantIdOf(reader, tenant), reference });
+async function findAdjustment(reader: Reader, named: string, tenant: string) {
+  const own = tenant === '' ? {} : { tenantId: await tenantIdOf(reader, tenant) };
+  const found = tenant === '' ? undefined : { ...own, reference: named };
+  const byReference = found && (await reader.find(adjustments, found));
+  if (byReference !== undefined) return byReference;
+  const byId = await readById(reader, adjustments, named);
+  return onlyOf(
+    byId.filter(({ tenantId }) => tenantId === (own.tenantId ?? tenantId)),
+    named,
+  );
 }
 
 /** Finds a transfer or bonus. */
@@ -223,6 +231,7 @@ const SHOWN = {
   payouts: ['payout', 'payouts'],
   batches: ['batch', 'batches'],
   schedules: ['schedule', 'schedules'],
+  adjustments: ['adjustment', 'adjustments'],
   endpoints: ['webhook endpoint', 'webhooks'],
   accounts: ['account', 'accounts'],
   tenants: ['tenant', 'tenants'],
@@ -238,7 +247,7 @@ async function adviceOn(reader: Reader, named: string, noun: string): Promise<st
   for (const [kind, [other, commands]] of Object.entries(SHOWN)) {
     const [first] = found[kind as keyof typeof SHOWN];
     if (other !== noun && first !== undefined)
-      return `; this is ${other === 'account' ? 'an' : 'a'} ${other}: ${PROGRAM} ${commands} show ${first.id}`;
+      return `; this is ${other.startsWith('a') ? 'an' : 'a'} ${other}: ${PROGRAM} ${commands} show ${first.id}`;
   }
   return '';
 }
@@ -284,10 +293,12 @@ export const named = {
     return `${tenant} has no member ${member}${orSimilar(similarTo(member, names), list)}`;
   }),
   token: lookup(findToken, (keyId) => `there is no token with the key id ${keyId}`),
-  adjustment: lookup(
-    findAdjustment,
-    (reference, tenant) => `${tenant} has no adjustment with the reference ${reference}`,
-  ),
+  adjustment: lookup(findAdjustment, async (named, tenant, reader) => {
+    if (tenant !== '') return `${tenant} has no adjustment with the reference ${named}`;
+    const missing = `there is no adjustment ${named}`;
+    if (idBeginsSql(named) === null) return `${missing}; a reference needs --tenant`;
+    return `${missing}${await adviceOn(reader, named, 'adjustment')}`;
+  }),
   transfer: byId(transfers, 'transfer'),
   original: lookup(
     findOriginal,

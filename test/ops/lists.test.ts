@@ -542,7 +542,7 @@ describe('a list or a search of the command line', () => {
         assert.match(
           lines[index] ?? '',
           new RegExp(
-            `^\\S+ \\S+:\\d\\dZ  transfer.completed  ${text(id)} .* 1,000\\.00 COPM  ${guarded.id} to`,
+            `^\\S+ \\S+:\\d\\dZ  transfer.completed  ${text(id)} .* 1,000\\.00 COPM  ${bank.tenant.tenant.name}  ${guarded.name} to ${receiver.name}$`,
           ),
         );
     } finally {

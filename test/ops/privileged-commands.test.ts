@@ -202,6 +202,11 @@ describe('the privileged commands of operators', () => {
       assert.deepEqual([late.code, late.stderr], [1, why]);
     }
     assert.deepEqual(await newest(), last, 'nothing is recorded of a repetition');
+    const shown = await done(words`adjustments show a1 ${IN}`);
+    assert.deepEqual([shown.tenant, shown.account, shown.status], [tenant, 'Acme', 'posted']);
+    assert.deepEqual(await done(['adjustments', 'show', text(shown.id)]), shown);
+    const alone = await ops(['adjustments', 'show', 'a1']);
+    assert.match(alone.stderr, /there is no adjustment a1.*; a reference needs --tenant/);
     const lines = z.array(OBJECT).parse((await done(log.slice(0, -1))).items);
     for (const action of ['payin.record', 'adjustment.propose', 'adjustment.approve']) {
       const line = lines.find((one) => one.action === action);

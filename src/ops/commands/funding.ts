@@ -38,7 +38,8 @@ import { PROGRAM } from '../help.js';
 import { amountHint, boundsOf, pageInput, positionOf } from '../pages.js';
 import { type Fields, rowFields } from '../fields.js';
 import { capitalised } from '../output.js';
-import { UNTIL_APPROVED } from './approvals.js';
+import { historyFields, readHistoryOf } from '../history.js';
+import { EXAMPLE_ID, UNTIL_APPROVED } from './approvals.js';
 
 const adjustmentFields = (adjustment: Adjustment): Fields =>
   adjustmentResource.presentToStaff('ops', adjustment);
@@ -169,6 +170,30 @@ export const adjustmentCommands = {
     rejectAdjustment,
     'Nothing was changed: the adjustment was rejected before',
   ),
+  'show <adjustment>': query({
+    summary:
+      'one adjustment, by its id, or by its reference in a tenant, with the notes of the staff',
+    examples: ['adjustments show case-118 --tenant acme', `adjustments show ${EXAMPLE_ID}`],
+    input: {
+      adjustment: named.adjustment,
+      tenant: optional('<tenant> id or name of its tenant; needed with a reference'),
+    },
+    run: async ({ database: { reader }, clock, output }, { adjustment }) => {
+      const { id, createdAt, decidedAt, accountId, tenantId } = adjustment;
+      const [names, history] = await Promise.all([
+        namesOf(reader, [adjustment]),
+        readHistoryOf(reader, adjustment, [createdAt, decidedAt], clock()),
+      ]);
+      const { notes = null, taken_by = null, taken_at = null } = historyFields(history);
+      output.one({
+        tenant: names.tenant(tenantId),
+        account: names.account(accountId),
+        ...adjustmentFields(adjustment),
+        ...{ notes, taken_by, taken_at },
+      });
+      output.say(`Its actions and refusals: ${PROGRAM} audit-log --subject ${id}`);
+    },
+  }),
   list: query({
     summary: 'adjustments of all tenants or of one, newest first',
     examples: ['adjustments list --status proposed', 'adjustments list --tenant acme'],
