@@ -489,9 +489,14 @@ describe('a list or a search of the command line', () => {
       [first, second, first].map(({ bank, guarded, receiver }, index) => [
         ...[bank.tenant.tenant.name, made[2 - index]?.id],
         { raw: LEAST.toString(), asset: 'COPM' },
-        ...[guarded.id, receiver.id],
+        ...[guarded.name, receiver.name],
       ]),
     );
+    const [ofAccounts] = await rows(...typed, '--columns', 'from_account_id,to_account_id');
+    assert.deepEqual(ofAccounts, {
+      from_account_id: first.guarded.id,
+      to_account_id: first.receiver.id,
+    });
     const { stderr } = await ops(...typed, '--limit', '1');
     assert.match(stderr, new RegExp(`add --cursor ${text(found[0]?.id)}\n`));
     const cursor = ['--cursor', text(found[0]?.id)];

@@ -1,13 +1,13 @@
 import { z } from 'zod';
 import { ASSETS, formatAmount } from '../../core/amount.js';
 import { compareText } from '../../core/collections.js';
-import { parseUuid, type Uuid } from '../../core/ids.js';
+import { asUuid, parseUuid, type Uuid } from '../../core/ids.js';
 import type { Instant } from '../../core/instant.js';
 import type { Reader } from '../../db/database.js';
 import { EVENT_TYPES, eventCounters, type EventType } from '../../db/entities/events.js';
 import { readEvents, readFirstSequenceSince, readNewestEvents } from '../../events/log.js';
 import { MIN_RETENTION_DAYS, readRetention, setRetention } from '../../events/retention.js';
-import { type Names, namesOf } from '../../support/reading/transfers.js';
+import { namesOf } from '../../support/reading/transfers.js';
 import { group, managerCommand, type Ops, query } from '../command.js';
 import { UsageError } from '../failures.js';
 import { Described } from '../fields.js';
@@ -55,64 +55,65 @@ const eventLine = z.object({
   id: z.string(),
 });
 
-function eventFields(body: string, tenant: string) {
-  const { data, id, sequence, ...fields } = eventLine.parse(JSON.parse(body));
-  const { id: resourceId, account_id: account, source_account: from, ...object } = data.object;
-  const { destination } = object;
-  // What a capture moved may be less than the amount.
-  const amount = object.captured ?? object.amount ?? object.total ?? null;
-  return {
-    sequence: String(sequence),
-    ...fields,
-    resource_id: resourceId ?? account ?? null,
-    amount: amount && { raw: BigInt(amount.raw), asset: amount.asset },
-    from: from ?? null,
-    to: destination?.account_id ?? destination?.account_number ?? destination?.key ?? null,
-    tenant,
-    id,
-  };
-}
-
-interface Line {
+interface Found {
   readonly tenantId: Uuid;
-  readonly fields: ReturnType<typeof eventFields>;
+  readonly body: string;
 }
 
-/** Returns an event's cells, with the names of its accounts. */
-function cellsOf({ tenantId, fields }: Line, names: Names, isShort: boolean): readonly string[] {
-  const { created_at: at, type, resource_id: id, amount, from, to } = fields;
-  const parties = [from, to].flatMap((one) => {
-    const accountId = parseUuid(one ?? '');
-    return accountId === null ? (one ?? []) : [names.account(accountId, tenantId)];
+/** Returns the fields of events, with the names of their tenants and accounts. */
+async function readFields(reader: Reader, found: readonly Found[]) {
+  const events = found.map(({ tenantId, body }) => {
+    const event = eventLine.parse(JSON.parse(body));
+    const { source_account: from, destination } = event.data.object;
+    const [fromId = null, toId = null] = [from, destination?.account_id].map((id) =>
+      id === undefined ? null : asUuid(id),
+    );
+    return { tenantId, event, fromId, toId };
   });
-  return [
+  const parties = events.flatMap(({ tenantId, fromId, toId }) =>
+    [fromId, toId].flatMap((id) => (id === null ? [] : [{ tenantId, accountId: id }])),
+  );
+  const names = await namesOf(reader, [...found, ...parties]);
+  return events.map(({ tenantId, event, fromId, toId }) => {
+    const { data, id, sequence, ...fields } = event;
+    const { id: resourceId, account_id: account, destination, ...object } = data.object;
+    // What a capture moved may be less than the amount.
+    const amount = object.captured ?? object.amount ?? object.total ?? null;
+    const nameOf = (one: Uuid | null) => one && names.account(one, tenantId);
+    return {
+      sequence: String(sequence),
+      ...fields,
+      resource_id: resourceId ?? account ?? null,
+      amount: amount && { raw: BigInt(amount.raw), asset: amount.asset },
+      from: nameOf(fromId),
+      to: nameOf(toId) ?? destination?.account_number ?? destination?.key ?? null,
+      tenant: names.tenant(tenantId),
+      id,
+      from_account_id: fromId,
+      to_account_id: toId,
+    };
+  });
+}
+type EventFields = Awaited<ReturnType<typeof readFields>>[number];
+
+/** Shows an event on one line, whose cells are aligned below those of the heading as far as they fit. */
+function lineOf(fields: EventFields, isShort: boolean): string {
+  const { created_at: at, type, resource_id: id, amount, tenant, from, to } = fields;
+  return aligned([
     `${at.slice(0, 19).replace('T', ' ')}Z`,
     type,
     (isShort ? id?.slice(0, SHORT_ID) : id) ?? '',
     amount === null ? '' : formatAmount(amount),
-    names.tenant(tenantId),
-    parties.join(' to '),
-  ];
-}
-
-/** Aligns cells below those of the heading as far as they fit. */
-function lineOf([at = '', type = '', id = '', amount = '', ...names]: readonly string[]): string {
-  const aligned = [at.padEnd(20), type.padEnd(18), id.padEnd(SHORT_ID), amount.padStart(18)];
-  return [...aligned, ...names].join('  ').trimEnd();
-}
-const HEADING = ['created at', 'type', 'resource id', 'amount', 'tenant', 'from and to'];
-
-/** Reads the names of the tenants and accounts of events. */
-function namesOfLines(reader: Reader, lines: readonly Line[]): Promise<Names> {
-  const owned = lines.flatMap(({ tenantId, fields: { from, to } }) => [
-    { tenantId },
-    ...[from, to].flatMap((one) => {
-      const accountId = parseUuid(one ?? '');
-      return accountId === null ? [] : [{ tenantId, accountId }];
-    }),
+    tenant,
+    [from, to].filter((one) => one !== null).join(' to '),
   ]);
-  return namesOf(reader, owned);
 }
+
+function aligned([at = '', type = '', id = '', amount = '', ...names]: readonly string[]): string {
+  const cells = [at.padEnd(20), type.padEnd(18), id.padEnd(SHORT_ID), amount.padStart(18)];
+  return [...cells, ...names].join('  ').trimEnd();
+}
+const HEADING = aligned(['created at', 'type', 'resource id', 'amount', 'tenant', 'from and to']);
 
 interface Followed {
   readonly tenantId: Uuid | undefined;
@@ -131,9 +132,9 @@ async function follow(ops: Ops, { tenantId, type, since }: Followed): Promise<vo
     shown.set(id, first === null ? lastSequence : first - 1n);
   }
   const shownOf = (id: Uuid): bigint => shown.get(id) ?? 0n;
-  output.picture(lineOf(HEADING));
+  output.picture(HEADING);
   await output.repeat(async () => {
-    const lines: Line[] = [];
+    const found: Found[] = [];
     const logs = (await readLogs()).filter((log) => log.lastSequence > shownOf(log.tenantId));
     if (logs.length === 0) return;
     for (const { tenantId: id, lastSequence } of logs)
@@ -141,15 +142,13 @@ async function follow(ops: Ops, { tenantId, type, since }: Followed): Promise<vo
         const page = await readEvents(reader, id, { type }, 'asc', after, FOLLOWED_AT_ONCE);
         // A replica may not have received the last events yet: the next round reads them.
         if (page.position <= after) break;
-        lines.push(...page.bodies.map((body) => ({ tenantId: id, fields: eventFields(body, '') })));
+        found.push(...page.bodies.map((body) => ({ tenantId: id, body })));
         shown.set(id, page.position);
       }
-    lines.sort((a, b) => compareText(a.fields.created_at, b.fields.created_at));
-    const names = await namesOfLines(reader, lines);
-    for (const line of lines) {
-      const fields = { ...line.fields, tenant: names.tenant(line.tenantId) };
-      output.each(fields, lineOf(cellsOf(line, names, output.isOnTerminal)));
-    }
+    if (found.length === 0) return;
+    const lines = await readFields(reader, found);
+    lines.sort((a, b) => compareText(a.created_at, b.created_at));
+    for (const line of lines) output.each(line, lineOf(line, output.isOnTerminal));
   });
 }
 const FOLLOWED_AT_ONCE = 500;
@@ -183,13 +182,17 @@ Ctrl-C; with --json, a line of JSON.`,
       return follow(ops, { tenantId: tenant?.id, type, since: from });
     }
     const filter = { type, from, to };
-    const options = { hasSeconds: true, expendable: ['id', 'tenant'], cut: ['tenant'] };
+    const whenChosen = ['from_account_id', 'to_account_id'];
+    const options = { hasSeconds: true, expendable: ['id', 'tenant'], whenChosen };
     if (tenant !== undefined) {
       if (cursor !== undefined && !/^[0-9]{1,9}$/.test(cursor))
         throw new UsageError(`--cursor: ${cursor} is not the sequence of an event`);
       const before = cursor === undefined ? null : BigInt(cursor);
       const { bodies } = await readEvents(reader, tenant.id, filter, 'desc', before, most + 1);
-      const rows = bodies.map((body) => eventFields(body, tenant.name));
+      const rows = await readFields(
+        reader,
+        bodies.map((body) => ({ tenantId: tenant.id, body })),
+      );
       const detailsOnly = ['sequence', 'tenant'];
       const own = { ...options, detailsOnly, position: 'sequence' };
       return ops.output.newest(rows, most, 'No results.', own);
@@ -204,8 +207,7 @@ Ctrl-C; with --json, a line of JSON.`,
         `--cursor: ${cursor} is not the id of an event; a sequence needs --tenant`,
       );
     const found = await readNewestEvents(reader, filter, before, most + 1);
-    const names = await namesOf(reader, found);
-    const rows = found.map(({ tenantId, body }) => eventFields(body, names.tenant(tenantId)));
+    const rows = await readFields(reader, found);
     ops.output.newest(rows, most, 'No results.', { ...options, detailsOnly: ['sequence'] });
   },
 });
