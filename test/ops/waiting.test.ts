@@ -9,7 +9,7 @@ import { assertLedgerSound } from '../helpers/world.js';
 import { payoutBody } from '../payouts/support.js';
 import { register } from '../webhooks/support.js';
 import { asUuid, newId } from '../../src/core/ids.js';
-import { webhookDeliveries } from '../../src/db/entities/webhooks.js';
+import { webhookAttempts, webhookDeliveries } from '../../src/db/entities/webhooks.js';
 import { insertSql } from '../../src/db/statements.js';
 import { newDelivery } from '../../src/webhooks/event-reader.js';
 import { instant, systemClock } from '../../src/core/instant.js';
@@ -89,6 +89,14 @@ describe('what waits, at the command line', () => {
     await test.change(insertSql(webhookDeliveries, [{ ...retrying, nextAttemptAt }]));
     const deliveries = words`webhooks deliveries ${id}`;
     const [retried] = await rows(...deliveries);
+    const attempt = { endpointId: asUuid(id), deliveryId: delivery.id, id: newId() };
+    const result = { status: 500, failure: null, message: null, durationMs: 12, response: 'down' };
+    const tried = { ...attempt, at: systemClock(), ...result };
+    await test.change(insertSql(webhookAttempts, [tried]));
+    const show = words`webhooks delivery ${id}`;
+    const { stdout } = await ops(...show, delivery.id.slice(0, 30));
+    assert.match(stdout, /^attempts +\S+Z: answer 500, 12 ms, down$/m);
+    await fails(1, /is the id of no delivery to it/, ...show, newId());
     assert.match(text(retried?.next_attempt_at), /^2040/);
     for (const [status, changes] of [
       ['failing', 'failing_since=UTC_TIMESTAMP(3)'],

@@ -2,10 +2,14 @@ import type { Uuid } from '../../core/ids.js';
 import { toRfc3339 } from '../../core/instant.js';
 import { tenants } from '../../db/entities/parties.js';
 import {
+  type WebhookAttempt,
+  webhookAttempts,
   webhookDeliveries,
   type WebhookEndpoint,
   webhookEndpoints,
 } from '../../db/entities/webhooks.js';
+import { literal } from '../../db/statements.js';
+import { idBeginsSql } from '../../support/reading/search.js';
 import {
   readDescribedEndpoint,
   disableByStaff,
@@ -22,11 +26,11 @@ import { webhookWorkflowId } from '../../temporal/contracts.js';
 import { asDue, mayReceive } from '../../webhooks/endpoint-state.js';
 import { readDeliveries } from '../../webhooks/endpoints.js';
 import { command, type CommandDefinition, type Ops, query } from '../command.js';
-import { UsageError } from '../failures.js';
+import { OpsError, UsageError } from '../failures.js';
 import { PROGRAM } from '../help.js';
 import { deliveryFields, deliveryText } from '../history.js';
 import { named } from '../lookups.js';
-import { optionalReason, optionalTenant, option, reason, wholeNumber } from '../inputs.js';
+import { optionalReason, optionalTenant, option, reason, text, wholeNumber } from '../inputs.js';
 import { time } from '../times.js';
 import { Described, type Fields, rowFields } from '../fields.js';
 import { cursor, positionOf } from '../pages.js';
@@ -100,6 +104,12 @@ function endpointCommand(
   });
 }
 
+function attemptText({ at, status, failure, message, durationMs, response }: WebhookAttempt) {
+  const result = status === null ? failure : `answer ${status}`;
+  const parts = [`${toRfc3339(at)}: ${result ?? 'no result yet'}`, message, `${durationMs} ms`];
+  return [...parts, response].filter((part) => part !== null && part !== '').join(', ');
+}
+
 /** The most time from resolving `--since 30d` to comparing it. */
 const COMPARED_WITHIN_MS = 60_000;
 
@@ -157,6 +167,33 @@ export const webhookCommands = {
         const { text } = await readDescribedEndpoint(reader, endpointId, clock());
         output.more(`The endpoint is ${text}.`);
       }
+    },
+  }),
+  'delivery <endpoint> <delivery>': query({
+    summary:
+      'one delivery with all its attempts, by its id: webhooks deliveries --columns id,status',
+    examples: [
+      'webhooks delivery 0197f2c4-7a52-7c3e-9f0a-3c5d1b2a4e6f 0197f2c5-31aa-7b02-8d11-6a0e9c2f7b34',
+    ],
+    input: { endpoint: named.endpoint, delivery: text },
+    run: async ({ database: { reader }, output }, { endpoint, delivery: given }) => {
+      const endpointId = literal(webhookDeliveries, 'endpointId', endpoint.id);
+      const begins = idBeginsSql(given) ?? 'FALSE';
+      const own = `WHERE endpoint_id=${endpointId} AND ${begins} LIMIT 2`;
+      const found = await reader.list(webhookDeliveries, own);
+      const [delivery] = asDue(endpoint, found);
+      if (delivery === undefined || found.length > 1)
+        throw new OpsError(
+          `${given} is the id of ${delivery ? 'several deliveries' : 'no delivery'} to it: ${PROGRAM} webhooks deliveries ${endpoint.id} --columns id,status`,
+        );
+      const of = { endpointId: endpoint.id, deliveryId: delivery.id };
+      const attempts = await reader.select(webhookAttempts, of, { orderBy: ['id'] });
+      output.one({
+        ...deliveryFields({ ...delivery, attempts }),
+        attempts: Described.each(attempts, attemptText, (attempt) =>
+          rowFields(webhookAttempts, attempt, 'at status failure message durationMs response'),
+        ),
+      });
     },
   }),
   'recover <endpoint>': command({
