@@ -201,6 +201,14 @@
   linkTabs();
   // A link of the menu that leads within the page closes it.
   const menu = document.getElementById('menu');
+  const current = menu.querySelector('[aria-current]');
+  /** Scrolls the menu to the current page, if it would be below what is shown. */
+  const showCurrent = () => {
+    if (current?.offsetTop > menu.clientHeight * 0.75)
+      menu.scrollTop = current.offsetTop - menu.clientHeight / 4;
+  };
+  showCurrent();
+  menu.addEventListener('toggle', showCurrent);
   menu.addEventListener(
     'click',
     (event) => event.target.closest('a') && menu.matches(':popover-open') && menu.hidePopover(),

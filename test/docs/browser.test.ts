@@ -116,6 +116,20 @@ describe('in a browser, the docs', () => {
     await page.context().close();
   });
 
+  it('show the current page in the menu of the reference, however far down it is', async () => {
+    for (const viewport of [DESKTOP, PHONE]) {
+      const page = await open({ viewport });
+      await page.goto(`${api.baseUrl}/docs/reference/webhook-endpoints#testWebhookEndpoint`);
+      if (viewport === PHONE) await page.getByRole('button', { name: 'Menu' }).click();
+      await page.waitForFunction(`(() => {
+        const { top, bottom } = document.querySelector('#menu [aria-current]').getBoundingClientRect();
+        return top > 0 && bottom < innerHeight;
+      })()`);
+      await page.getByRole('link', { name: 'Send a test', exact: true }).first().click();
+      await page.context().close();
+    }
+  });
+
   it('show a sample in another language without JavaScript, and with it in all tabs and later pages', async () => {
     for (const javaScriptEnabled of [false, true]) {
       const page = await open({ viewport: PHONE, javaScriptEnabled });

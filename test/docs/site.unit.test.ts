@@ -148,6 +148,31 @@ describe('the site', () => {
     );
   });
 
+  it('lists the resources of the reference in the menu of each of its pages, marks the current one, and opens its operations', () => {
+    const resources = [...html.keys()].filter(
+      (path) => path.startsWith('/docs/reference/') && path !== '/docs/reference/objects',
+    );
+    for (const path of ['/docs/reference', ...resources]) {
+      const [, menu = ''] = /<nav id="menu"[^>]*>([^]*?)<\/nav>/.exec(html.get(path) ?? '') ?? [];
+      const links = linksOf(menu);
+      assert.deepEqual(
+        links.filter((link) => link.startsWith('/docs/reference/')),
+        resources,
+      );
+      const current = Array.from(menu.matchAll(/<a href="([^"]*)" aria-current="page">/g));
+      assert.deepEqual(
+        current.map(([, link]) => link),
+        [path],
+      );
+      if (path !== '/docs/reference')
+        assert.match(links[links.indexOf(path) + 1] ?? '', /^#\w/, path);
+    }
+    assert.doesNotMatch(
+      html.get('/docs/refunds') ?? '',
+      /<nav id="menu"[^]*reference\/[^]*<\/nav>\s*<main/,
+    );
+  });
+
   it('contains every page written for tenants', () => {
     const listed = CONTENTS.flatMap((chapter) => chapter.pages.map(({ file }) => file));
     for (const file of filesUnder('docs/guides')) assert.ok(listed.includes(file), file);

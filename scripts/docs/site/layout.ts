@@ -21,8 +21,8 @@ export interface SitePage {
   /** The whole page in Markdown; undefined for the page of a missing address. */
   readonly markdown?: string;
   readonly sections: readonly Section[];
-  /** Path of the page that the menu marks, for a page that it does not list. */
-  readonly menuPath?: string;
+  /** Pages that the menu lists below this one, while it shows this one or one of them. */
+  readonly below?: readonly SitePage[];
 }
 
 export interface SiteUrls {
@@ -82,17 +82,14 @@ function chapterList(urls: SiteUrls, { title, pages }: MenuChapter, current: Sit
 }
 
 function entry(urls: SiteUrls, page: SitePage, current: SitePage): Html {
-  const isCurrent = page.path === current.path;
-  const isOpen = isCurrent || page.path === current.menuPath;
-  const sections = isOpen
-    ? current.sections.filter(({ level, anchor }) => level === 2 && anchor !== '')
+  const { path, title, sections, below } = page;
+  const isCurrent = path === current.path;
+  const isOpen = isCurrent || below?.some((one) => one.path === current.path) === true;
+  const own = isOpen
+    ? (below?.map((one) => entry(urls, one, current)) ?? sections.flatMap(sectionEntry))
     : [];
-  const own = sections.map(
-    ({ anchor, title }) =>
-      html`<li><a href="${isCurrent ? '' : urls.page(current.path)}#${anchor}">${title}</a></li>`,
-  );
   return html`<li>
-    ${element('a', { href: urls.page(page.path), 'aria-current': isCurrent && 'page' }, page.title)}
+    ${element('a', { href: urls.page(path), 'aria-current': isCurrent && 'page' }, title)}
     ${
       own.length > 0 &&
       html`<ul>
@@ -100,6 +97,10 @@ function entry(urls: SiteUrls, page: SitePage, current: SitePage): Html {
       </ul>`
     }
   </li>`;
+}
+
+function sectionEntry({ level, anchor, title }: Section): Html[] {
+  return level === 2 && anchor !== '' ? [html`<li><a href="#${anchor}">${title}</a></li>`] : [];
 }
 
 function neighbours(urls: SiteUrls, menu: readonly MenuChapter[], page: SitePage): Html | null {

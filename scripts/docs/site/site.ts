@@ -35,13 +35,15 @@ export function renderSite(deps: SiteDeps) {
     '/errors': errorsPage(urls),
     '/permissions': permissionsPage(routes, reference.linkOf),
   };
-  const pageOf = (listed: Listed): SitePage =>
-    markdownPage(listed, urls, baseUrl, reference, generated[listed.path]);
+  const others = reference.pages();
+  const pageOf = (listed: Listed): SitePage => ({
+    ...markdownPage(listed, urls, baseUrl, reference, generated[listed.path]),
+    ...(listed.path === '/reference' && { below: others }),
+  });
   const menu: MenuChapter[] = CONTENTS.map(({ title, pages }) => ({
     title,
     pages: pages.map(pageOf),
   }));
-  const others = reference.pages();
   const pages = [...menu.flatMap((chapter) => chapter.pages), ...others];
   return {
     pages: new Map(

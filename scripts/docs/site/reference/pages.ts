@@ -19,7 +19,6 @@ import { resolveSchema } from './schema.js';
 
 const PATH = '/reference';
 const DELIVERIES = `${PATH}/deliveries`;
-const BELOW = { menuPath: PATH };
 
 interface Group {
   readonly tag: string;
@@ -147,7 +146,7 @@ ${groups.join('\n\n')}
       ...operations,
     ]);
     const about = `the operations of ${tag}`;
-    return { path, title: titleOf(tag), description: about, content, markdown, sections, ...BELOW };
+    return { path, title: titleOf(tag), description: about, content, markdown, sections };
   }
 
   private deliveriesPage(): SitePage {
@@ -183,7 +182,6 @@ ${groups.join('\n\n')}
       content,
       markdown,
       sections,
-      ...BELOW,
     };
   }
 
