@@ -351,6 +351,23 @@ describe('the site of an API', () => {
 
 describe('the reference', () => {
   const document = api.openApi;
+
+  it('shows of each resource how to create it, read one, list and change it, and then the rest', () => {
+    const orderOf = (page: string) =>
+      Array.from(
+        html.get(`/docs/reference/${page}`)?.matchAll(/<article id="(\w+)"/g) ?? [],
+        ([, id]) => id,
+      );
+    for (const [page, ...first] of [
+      ['accounts', 'openAccount', 'getAccount', 'listAccounts', 'updateAccount'],
+      ['approval-policies', 'setApprovalPolicy', 'getApprovalPolicy', 'deleteApprovalPolicy'],
+      ['bonus-batches', 'uploadBonusBatch', 'getBonusBatch', 'listBonusBatches'],
+      ['bonuses', 'createBonus', 'getBonus', 'listBonuses', 'updateBonus', 'refundBonus'],
+      ['tokens', 'createToken', 'listTokens', 'deleteToken'],
+      ['transfers', 'createTransfer', 'getTransfer', 'listTransfers', 'updateTransfer'],
+    ] as const)
+      assert.deepEqual(orderOf(page).slice(0, first.length), first);
+  });
   const articles = new Map(
     Array.from(html.values()).flatMap((text) =>
       text

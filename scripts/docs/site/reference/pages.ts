@@ -19,6 +19,13 @@ import { resolveSchema } from './schema.js';
 
 const PATH = '/reference';
 const DELIVERIES = `${PATH}/deliveries`;
+/** The order of a resource's operations: create, read one, list, change. The others follow as the routes do. */
+const ORDER = [
+  /^POST \/v1\/\w+$/,
+  /^GET \/v1\/\w+\/\{\w+\}$/,
+  /^GET \/v1\/\w+$/,
+  /^PATCH \/v1\/\w+\/\{\w+\}$/,
+];
 
 interface Group {
   readonly tag: string;
@@ -57,7 +64,9 @@ export class Reference {
       tag,
       path: `${PATH}/${slug(tag)}`,
       description: described.find(({ name }) => name === tag)?.description ?? '',
-      calls: calls.filter((call) => tagOf(call) === tag),
+      calls: calls
+        .filter((call) => tagOf(call) === tag)
+        .sort((one, other) => rankOf(one) - rankOf(other)),
     })).filter(({ calls: own }) => own.length > 0);
   }
 
@@ -243,6 +252,11 @@ function deliveryMarkdown({ event, resource, fields }: Delivery): string {
 
 function callIn(group: Group | undefined, operationId: string): Call | undefined {
   return group?.calls.find(({ route }) => route.operationId === operationId);
+}
+
+function rankOf({ route: { method, path } }: Call): number {
+  const rank = ORDER.findIndex((pattern) => pattern.test(`${method} ${path}`));
+  return rank < 0 ? ORDER.length : rank;
 }
 
 function slug(name: string): string {
