@@ -89,7 +89,7 @@
   const EXCERPT = 110;
   /** The words that make a question of a subject. Most sections have them, so they say nothing about which is meant. */
   const QUESTION_WORDS =
-    /^(?:an?|are|can|do|does|for|how|i|in|is|it|may|my|of|on|should|the|there|to|we|what|when|where|which|who|why|you|your)$/;
+    /^(?:an?|are|can|do|does|for|get|how|i|in|is|it|may|my|of|on|should|the|there|to|we|what|when|where|which|who|why|you|your)$/;
   let opening;
 
   /** The index, fetched once, when somebody begins. */
@@ -162,7 +162,9 @@
       // What was typed meanwhile has its own answer.
       if (input.value.trim() !== text) return;
       list.replaceChildren(...found.map(resultOf));
-      said.textContent = found.length === 0 ? `Nothing has “${text}”.` : `${found.length} found`;
+      if (found.length === 0) said.textContent = `Nothing has “${text}”.`;
+      else if (found.length === some.length) said.textContent = `${some.length} found`;
+      else said.textContent = `First ${found.length} of ${some.length}`;
       results.hidden = false;
     };
     const close = () => (results.hidden = true);

@@ -169,7 +169,7 @@ describe('in a browser, the docs', () => {
         'who may capture',
         'expired hold',
       ],
-      Refunds: ['refund', 'refund fee', 'reverse', 'reversal'],
+      Refunds: ['refund', 'partial refund', 'refund fee', 'reverse', 'reversal'],
       'Concepts › No currency exchange': ['currency exchange', 'how do I convert USD'],
       'Approvals › Approve, reject, cancel': ['approve payout', 'how to cancel a payout'],
       'Payouts › States': ['payout returned'],
@@ -208,6 +208,7 @@ describe('in a browser, the docs', () => {
       Events: ['event types', 'polling'],
       Reference: ['openapi', 'swagger'],
       Errors: ['error codes', 'error 422'],
+      'Errors › unauthorized': ['401', 'why do I get 401', 'why do I get a 401?'],
       Limits: ['rate limit', 'monthly limit', 'rounding', 'pricing', '429'],
       Versions: ['deprecation', 'version header'],
       'Authentication and permissions': [
@@ -216,7 +217,6 @@ describe('in a browser, the docs', () => {
         'scopes',
         'ip allowlist',
         '/v1/me',
-        '401',
       ],
     }))
       for (const word of words) {
@@ -254,6 +254,8 @@ describe('in a browser, the docs', () => {
       /insufficient_funds/,
       'in spite of a letter that is missing',
     );
+    await page.getByRole('searchbox').fill('transfer');
+    await page.getByText(/^First 12 of \d+$/).waitFor();
     await page.getByRole('searchbox').fill('xyzzyxyzzy');
     await page.getByText('Nothing has').waitFor();
     await page.keyboard.press('Escape');
