@@ -27,9 +27,11 @@ export function blocksOf(page: string): Block[] {
   return blocks;
 }
 
-/** Returns the only block of the page in this language. */
-export function blockOf(page: string, language: string): string {
-  const [block, ...others] = blocksOf(page).filter((one) => one.language === language);
+/** Returns the only block of the page in this language that begins with `start`. */
+export function blockOf(page: string, language: string, start = ''): string {
+  const [block, ...others] = blocksOf(page).filter(
+    (one) => one.language === language && one.text.startsWith(start),
+  );
   if (block === undefined || others.length > 0)
     throw new Error(`${page} has not exactly one block in ${language}`);
   return block.text;

@@ -54,10 +54,11 @@ const samples = new Map<string, readonly Sample[]>(
 const PROGRAMS: Readonly<Record<string, RegExp>> = {
   'first-transfer': /^[0-9a-f-]{36} completed$/m,
   approvals: /^([0-9a-f-]{36}) pending_approval\n\1 completed$/m,
-  batches: /^1,501\.50 COPM\n[0-9a-f-]{36} completed\n[^]*,paid,/m,
+  batches: /^[0-9a-f-]{36} completed\n[^]*,paid,/m,
   payouts: /^[0-9a-f-]{36} completed$/m,
   keys: /^Ana M\*\*\* P\*\*\*\n[0-9a-f-]{36} completed$/m,
-  'payout-batches': /^3,253\.2[0-9] COPM\n[0-9a-f-]{36} completed 2$/m,
+  'payout-batches': /^[0-9a-f-]{36} ready 3,253\.2[0-9] COPM$/m,
+  'payout-batches-execute': /[0-9a-f-]{36} completed [^]*completed['"]?: ?2\b/,
   statements: /^[0-9a-f-]{36} ready\n[^]*closing_balance/m,
   filters: /^[0-9a-f-]{36} \d+n?$/m,
   metadata: /^[0-9a-f-]{36} .*A-17.*yes/m,
@@ -96,7 +97,7 @@ function guideSamples(): (readonly [name: string, text: string])[] {
   });
 }
 
-const packageOf = (operation: string): string => operation.replace('-', '');
+const packageOf = (operation: string): string => operation.replaceAll('-', '');
 
 const tomorrow = (): string => new Date(Date.now() + 86_400_000).toISOString();
 
@@ -317,8 +318,10 @@ describe('the samples of the reference', () => {
     args: readonly string[],
     env = {},
   ): Promise<string> => {
-    const options = { cwd: live.folder, env: { ...environment(operation), ...env } };
-    return (await run(program, args, options)).stdout;
+    const own: NodeJS.ProcessEnv = { ...environment(operation), ...env };
+    const started = run(program, args, { cwd: live.folder, env: own });
+    started.child.stdin?.end(`${own.ANSWER ?? ''}\n`);
+    return (await started).stdout;
   };
   const RUNS: Readonly<Record<Sample['name'], Run>> = {
     curl: (operation, id) =>
@@ -411,6 +414,85 @@ describe('the samples of the reference', () => {
   /** By curl every operation runs, which shows that its request is accepted. */
   const isRun = (name: Sample['name'], operation: string): boolean =>
     name === 'curl' || SHAPES.includes(operation);
+  /** Programs whose own tests run them. */
+  const RUN_ABOVE = new Set(['batches', 'payout-batches', 'payout-batches-execute', 'capture']);
+  /** Writes a file that no other language uploads or pays. */
+  const writePayroll = (reference: string, raw = 150_000n): void =>
+    writeFileSync(
+      join(live.folder, 'payroll.csv'),
+      `recipient,amount,asset,reference\n$bruno,${raw},COPM,${reference}\n`,
+    );
+  const spent = async (): Promise<bigint> => {
+    const { balances } = await owner.getBalances(live.account('treasury'));
+    return balances.find(({ asset }) => asset === 'COPM')?.total ?? 0n;
+  };
+  const agreed = { ANSWER: 'yes' };
+
+  async function paidOnce(name: Sample['name']): Promise<void> {
+    const gateway = await LossyGateway.start(live.baseUrl);
+    const pay = (): Promise<string> =>
+      RUNS[name]('batches', '', { ...agreed, SVC_URL: `${gateway.url}/v1` });
+    writePayroll(`ONCE-${name}`);
+    const before = await spent();
+    gateway.refused = '/execute';
+    await assert.rejects(pay(), { code: 1, stderr: /unauthorized/ });
+    gateway.refused = null;
+    const printed = await pay();
+    assert.match(printed, /^Pay 1 rows, .* for 1,501\.50 COPM\? /);
+    const [result = ''] = PROGRAMS.batches?.exec(printed.replace(/^.*\(yes\) /, '')) ?? [];
+    assert.match(result, /,paid,/);
+    const after = await spent();
+    assert.equal(before - after, 150_150n);
+    const again = await pay();
+    await gateway.stop();
+    assert.ok(again.startsWith(result), again);
+    assert.equal(await spent(), after);
+    const keys = new Set(gateway.posts.map(({ key }) => key));
+    assert.deepEqual([keys.size, gateway.posts.length > 4], [2, true]);
+  }
+
+  async function notPaid(name: Sample['name']): Promise<void> {
+    const pay = (env = {}): Promise<string> => RUNS[name]('batches', '', { ...agreed, ...env });
+    const before = await spent();
+    writePayroll(`UNPAID-${name}`);
+    await assert.rejects(pay({ ANSWER: 'no' }), { code: 1, stderr: /not confirmed/ });
+    writePayroll(`UNPAID-${name}`, 150_001n);
+    await assert.rejects(pay(), { code: 1, stderr: /rows were paid before/ });
+    writePayroll(`LARGE-${name}`, 90_000_000_000n);
+    await assert.rejects(pay(), { code: 1, stderr: /lacks \d/ });
+    const known = `recipient,amount,asset\n$bruno,150000,COPM\n$bruno,${name.length}00000,COPM\n`;
+    await batchOf(known, 'ready');
+    writeFileSync(join(live.folder, 'payroll.csv'), known);
+    await assert.rejects(pay(), { code: 1, stderr: /has the same file/ });
+    writePayroll(`WRONG-${name}`, 1n);
+    await assert.rejects(pay(), { code: 1, stderr: /2,amount,below_minimum/ });
+    assert.equal(await spent(), before);
+  }
+
+  async function suppliersPaidOnce(name: Sample['name']): Promise<void> {
+    const file = blockOf('docs/guides/payout-batches.md', 'sh', 'cat >suppliers.csv');
+    const [, rows = ''] = /<<END\n([^]*?)END\n/.exec(file) ?? [];
+    const suppliers = join(live.folder, 'suppliers.csv');
+    const upload = (): Promise<string> => RUNS[name]('payout-batches', '');
+    writeFileSync(suppliers, rows.replaceAll('INV-', `${name}-`).replace('0007', 'x'));
+    await assert.rejects(upload(), { code: 1, stderr: /2,bank_code,/ });
+    writeFileSync(suppliers, rows.replaceAll('INV-', `${name}-`));
+    const uploaded = await upload();
+    assert.match(uploaded, PROGRAMS['payout-batches'] ?? /$^/);
+    assert.equal(await upload(), uploaded);
+    const [BATCH] = uploaded.split(' ');
+    const pay = (ANSWER: string): Promise<string> =>
+      RUNS[name]('payout-batches-execute', '', { ANSWER, BATCH });
+    await assert.rejects(pay('no'), { code: 1, stderr: /not confirmed/ });
+    const printed = await pay('yes');
+    assert.match(printed, PROGRAMS['payout-batches-execute'] ?? /$^/);
+    const after = await spent();
+    const again = await pay('yes');
+    assert.ok(printed.endsWith(again), again);
+    assert.match(await upload(), /^[0-9a-f-]{36} completed /);
+    assert.equal(await spent(), after);
+  }
+
   for (const [name, tool, argument] of LANGUAGES) {
     const here = isHere(tool, argument);
     const title = `in ${name} are accepted`;
@@ -418,23 +500,14 @@ describe('the samples of the reference', () => {
       here ? title : `${title} (there is no ${tool} on this machine)`,
       () => {
         if (name === 'Go') before(buildGo);
-        if (name !== 'curl')
-          it(`a payroll in ${name} whose responses are lost, and which is interrupted and run again, is paid once`, async () => {
-            const gateway = await LossyGateway.start(live.baseUrl);
-            const pay = (): Promise<string> =>
-              RUNS[name]('batches', '', { SVC_URL: `${gateway.url}/v1` });
-            const count = async (): Promise<number> =>
-              (await owner.listBonusBatches({ limit: 100 }).page()).items.length;
-            const before = await count();
-            gateway.refused = '/execute';
-            await assert.rejects(pay(), { code: 1, stderr: /unauthorized/ });
-            gateway.refused = null;
-            assert.match(await pay(), PROGRAMS.batches!);
-            await gateway.stop();
-            assert.equal(await count(), before + 1);
-            const keys = new Set(gateway.posts.map(({ key }) => key));
-            assert.deepEqual([keys.size, gateway.posts.length > 4], [2, true]);
-          });
+        if (name !== 'curl') {
+          it(`a payroll in ${name} is paid once, whatever is lost, interrupted and run again`, () =>
+            paidOnce(name));
+          it(`a payroll in ${name} that may be a mistake, or that nobody confirms, is not paid`, () =>
+            notPaid(name));
+          it(`suppliers in ${name} are paid once by the approver, however often both run their programs`, () =>
+            suppliersPaidOnce(name));
+        }
         if (name !== 'curl')
           it(`an order in ${name} that is run again is authorised and captured once`, async () => {
             rmSync(join(live.folder, 'order-1042.json'), { force: true });
@@ -447,7 +520,7 @@ describe('the samples of the reference', () => {
           });
         for (const [operation, all] of samples)
           if (
-            operation !== 'capture' &&
+            !RUN_ABOVE.has(operation) &&
             all.some((sample) => sample.name === name) &&
             isRun(name, operation)
           )

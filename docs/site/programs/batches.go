@@ -2,7 +2,9 @@ package main
 
 import (
 	"crypto/rand"
+	"crypto/sha256"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"log"
@@ -15,10 +17,22 @@ import (
 )
 
 type object struct {
-	ID        string
-	Status    string
-	AccountID string `json:"account_id"`
-	Cost      string `json:"total_debit_formatted"`
+	ID         string
+	Status     string
+	AccountID  string `json:"account_id"`
+	Rows       int
+	Cost       string `json:"total_debit_formatted"`
+	Duplicates struct {
+		Count    int
+		SameFile string `json:"same_file_batch_id"`
+	}
+	Earlier *struct{ Count int } `json:"earlier_payments"`
+	Funding struct {
+		Sufficient bool
+		Shortfall  string
+	}
+	CanSend   bool `json:"can_send"`
+	Rejection struct{ Code string }
 }
 
 func send(method, path, key, contentType, body string) (code int, text, retryAfter string, err error) {
@@ -62,31 +76,21 @@ func call(method, path, key, contentType, body string) (result object, text stri
 	}
 }
 
-const keysFile = "payroll.keys.json"
-
 type keys struct{ Upload, Execute string }
 
-// storedKeys returns the keys of this payroll, which a program that was interrupted finds again.
-func storedKeys() (own keys) {
-	if _, err := os.Stat(keysFile); os.IsNotExist(err) {
-		text, _ := json.Marshal(keys{newKey(), newKey()})
-		file, err := os.Create(keysFile + ".new")
+// keysOf returns the keys of these bytes, so that every run of the program pays them once. Never delete their file.
+func keysOf(content []byte) (own keys) {
+	name := fmt.Sprintf("%x.keys.json", sha256.Sum256(content))
+	if _, err := os.Stat(name); os.IsNotExist(err) {
+		file, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 		check(err)
-		_, err = file.Write(text)
-		check(err)
-		check(file.Sync())
-		check(file.Close())
-		check(os.Rename(keysFile+".new", keysFile))
+		check(json.NewEncoder(file).Encode(keys{newKey(), newKey()}))
+		check(errors.Join(file.Sync(), file.Close()))
 	}
-	text, err := os.ReadFile(keysFile)
+	text, err := os.ReadFile(name)
 	check(err)
 	check(json.Unmarshal(text, &own))
 	return own
-}
-
-// end keeps the keys beside those of the next payroll.
-func end(batch object) {
-	check(os.Rename(keysFile, batch.ID+".keys.json"))
 }
 
 func newKey() string {
@@ -101,10 +105,41 @@ func check(err error) {
 	}
 }
 
+// after returns the batch when it has left this status.
+func after(status, path string) object {
+	for end := time.Now().Add(time.Hour); time.Now().Before(end); time.Sleep(time.Second) {
+		if batch, _ := call("GET", path, "", "", ""); batch.Status != status {
+			return batch
+		}
+	}
+	log.Fatalf("still %s: run the program again later", status)
+	return object{}
+}
+
+// confirm stops the program if the batch may be a mistake or cannot be paid, or if the person does not agree.
+func confirm(batch object) {
+	switch {
+	case batch.Duplicates.SameFile != "":
+		log.Fatalf("batch %s has the same file", batch.Duplicates.SameFile)
+	case batch.Earlier == nil || batch.Earlier.Count > 0:
+		log.Fatalf("rows were paid before: %+v", batch.Earlier)
+	case !batch.Funding.Sufficient:
+		log.Fatal("the account lacks ", batch.Funding.Shortfall)
+	case !batch.CanSend:
+		log.Fatal("the account may not send")
+	}
+	again := fmt.Sprintf("%d to a person who is already in the file", batch.Duplicates.Count)
+	fmt.Printf("Pay %d rows, %s, for %s? (yes) ", batch.Rows, again, batch.Cost)
+	var answer string
+	if fmt.Scanln(&answer); answer != "yes" {
+		log.Fatal("not confirmed: nothing was paid")
+	}
+}
+
 func main() {
 	content, err := os.ReadFile("payroll.csv")
 	check(err)
-	keys := storedKeys()
+	keys := keysOf(content)
 	source, _ := call("GET", "/accounts/lookup?alias=%24acme-treasury", "", "", "")
 	var form strings.Builder
 	writer := multipart.NewWriter(&form)
@@ -114,24 +149,23 @@ func main() {
 	writer.Close()
 	batch, _ := call("POST", "/bonus_batches", keys.Upload, writer.FormDataContentType(), form.String())
 	path := "/bonus_batches/" + batch.ID
-	for batch.Status == "validating" {
-		time.Sleep(time.Second)
-		batch, _ = call("GET", path, "", "", "")
+	batch = after("validating", path)
+	if batch.Status == "ready" {
+		confirm(batch)
+		call("POST", path+"/execute", keys.Execute, "", "")
+		batch = after("ready", path)
+	}
+	if batch.Status == "executing" {
+		batch = after("executing", path)
 	}
 	if batch.Status == "rejected" {
-		end(batch)
+		if batch.Rejection.Code != "" {
+			log.Fatal(batch.Rejection.Code)
+		}
 		_, problems := call("GET", path+"/files/errors", "", "", "")
 		log.Fatal(problems)
-	}
-
-	fmt.Println(batch.Cost) // Review the cost before you execute.
-	batch, _ = call("POST", path+"/execute", keys.Execute, "", "")
-	for batch.Status == "executing" {
-		time.Sleep(time.Second)
-		batch, _ = call("GET", path, "", "", "")
 	}
 	fmt.Println(batch.ID, batch.Status)
 	_, result := call("GET", path+"/files/result", "", "", "")
 	fmt.Println(result)
-	end(batch)
 }

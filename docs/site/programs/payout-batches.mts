@@ -1,39 +1,26 @@
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { MoneyClient } from 'money-movement-client';
 
-const FILE = `country,bank_code,account_type,account_number,holder_name,holder_document,amount,asset,reference
-CO,0007,savings,4567891234099,Luz Rojas,79456123,150000,COPM,INV-2041
-CO,0007,checking,0012345678099,Papelera Andina,900555001-1,175000,COPM,INV-2042
-`;
+const content = readFileSync('suppliers.csv');
+// The key belongs to these bytes: every run of the program uploads the same batch. Never delete its file.
+const KEY = `${createHash('sha256').update(content).digest('hex')}.key`;
+if (!existsSync(KEY)) writeFileSync(KEY, randomUUID(), { flag: 'wx', flush: true });
 
-const { SVC_URL: baseUrl = '', SVC_TOKEN = '', APPROVER_TOKEN = '' } = process.env;
-const client = new MoneyClient({ baseUrl, token: SVC_TOKEN });
+const { SVC_URL: baseUrl = '', SVC_TOKEN: token = '' } = process.env;
+const client = new MoneyClient({ baseUrl, token });
 const source = await client.lookUpAccount({ alias: '$acme-treasury' });
-// Store both keys with the file first; repeat each request with the same key.
-const keys = { upload: randomUUID(), execute: randomUUID() };
 let batch = await client.uploadPayoutBatch(
-  { source_account: source.account_id, file: new Blob([FILE]) },
-  { idempotencyKey: keys.upload },
+  { source_account: source.account_id, file: new Blob([content]) },
+  { idempotencyKey: readFileSync(KEY, 'utf8') },
 );
-while (batch.status === 'validating') {
+for (let seconds = 0; batch.status === 'validating' && seconds < 3600; seconds += 1) {
   await sleep(1000);
   batch = await client.getPayoutBatch(batch.id);
 }
-if (batch.status === 'rejected')
-  throw new Error(await (await client.downloadPayoutBatchErrors(batch.id)).text());
-console.log(batch.total_debit_formatted);
-
-// The other member's program, after the review.
-const approver = new MoneyClient({ baseUrl, token: APPROVER_TOKEN });
-batch = await approver.executePayoutBatch(batch.id, { idempotencyKey: keys.execute });
-
-// The batch ends when every row is a payout. The payouts end when their banks answer.
-while (
-  batch.status === 'executing' ||
-  (batch.payouts?.approved ?? 0) + (batch.payouts?.in_progress ?? 0) > 0
-) {
-  await sleep(1000);
-  batch = await client.getPayoutBatch(batch.id);
+if (batch.status === 'rejected') {
+  const { id, rejection } = batch;
+  throw new Error(rejection?.code ?? (await (await client.downloadPayoutBatchErrors(id)).text()));
 }
-console.log(batch.id, batch.status, batch.payouts?.completed);
+console.log(batch.id, batch.status, batch.total_debit_formatted);
