@@ -9,7 +9,7 @@ const LAST_ROW = 1 + MAX_ROWS;
 /** Returns the columns that follow those of the recipient. (docs/contract.md, Upload) */
 export function paymentColumns(text: {
   readonly description: string;
-  readonly reader: string;
+  readonly readBy: string;
   readonly reference: string;
 }): readonly TemplateColumn[] {
   return [
@@ -35,7 +35,7 @@ export function paymentColumns(text: {
       width: 44,
       isRequired: false,
       example: text.description,
-      note: `May be empty. ${text.reader} sees it; at most 140 characters.`,
+      note: `May be empty. ${text.readBy}; at most 140 characters.`,
     },
     {
       name: 'reference',

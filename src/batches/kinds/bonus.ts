@@ -37,7 +37,7 @@ const SHEET: SheetKind = {
     },
     ...paymentColumns({
       description: 'Bonus for November',
-      reader: 'The recipient',
+      readBy: 'The recipient sees it',
       reference: 'NOV-0001',
     }),
   ],

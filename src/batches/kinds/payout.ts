@@ -93,7 +93,7 @@ export const PAYOUT_SHEET: Omit<SheetKind, 'readRecipient' | 'conceal'> = {
     ),
     ...paymentColumns({
       description: 'Invoice 2041',
-      reader: 'The bank',
+      readBy: 'Goes to the rail with the payment',
       reference: 'INV-2041',
     }),
   ],
