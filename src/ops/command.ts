@@ -5,7 +5,7 @@ import { type OpsConfig, readOpsConfig } from '../config/config.js';
 import type { StaffIdentity } from '../staff/rules.js';
 import { buildOpsParts, encryptionKeysOf, type OpsDeps } from './context.js';
 import { UsageError } from './failures.js';
-import { findTenantOf, type Resolved, resolveLookups } from './lookups.js';
+import { findSubject, type Resolved, resolveLookups } from './lookups.js';
 import { addParagraphs, HELP, PROGRAM, versionText } from './help.js';
 import {
   AMOUNT_FORMS,
@@ -108,6 +108,8 @@ interface Invocation extends z.infer<typeof common> {
   readonly command: string;
   /** The subject of the command, as the user named it, for the record of a refusal. */
   readonly subject: string;
+  /** The argument or option that names it. */
+  readonly subjectName: string;
 }
 
 export function withGlobalOptions(program: Command): Command {
@@ -196,8 +198,13 @@ async function runAuthorised<S extends z.ZodRawShape>(
     ops.output.actsAs(actor.name);
     return run({ ...ops, ...deps }, null, actor).finally(() => deps.database.close());
   }
-  const findTenant = () => findTenantOf(ops.database.reader, input, invocation.tenant);
-  const user = await authorise(ops, need, { ...invocation, findTenant });
+  const { tenant, subject, subjectName } = invocation;
+  const found = () =>
+    // Ids on standard input are not read for a refusal.
+    subject === '-'
+      ? Promise.resolve({ tenantId: null, id: null })
+      : findSubject(ops.database.reader, input, tenant, subjectName);
+  const user = await authorise(ops, need, { ...invocation, findSubject: found });
   const { identity } = user;
   ops.output.actsAs(identity.name, () => assertStillAuthorised(ops, need, identity));
   return run(ops, user, needsCode(need) ? null : identity);
@@ -273,9 +280,11 @@ function define<S extends z.ZodRawShape>(
         throw new UsageError('--csv goes with neither --json nor --watch');
       if (options.follow && (options.csv || options.watch || options.columns.length > 0))
         throw new UsageError('--follow goes with none of --csv, --watch and --columns');
-      const [first] = Object.values(named);
+      const [[firstName = '', first] = []] = Object.entries(named);
+      const hasReference = options.reference !== undefined;
       const subject = options.reference ?? [first].flat().join(' ');
-      await run({ ...options, command: nameOf(own), subject }, input);
+      const subjectName = hasReference ? 'reference' : firstName;
+      await run({ ...options, command: nameOf(own), subject, subjectName }, input);
     });
   };
 }

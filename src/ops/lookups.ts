@@ -52,27 +52,43 @@ export async function resolveLookups<Input extends object>(
   return found as Resolved<Input>;
 }
 
-/** Returns the tenant of what the input names. Null if it is unknown, or if there are several. */
-export async function findTenantOf(
+/** The resource that a command is about. Null if it is unknown, or if there are several. */
+export interface Subject {
+  readonly tenantId: Uuid | null;
+  readonly id: Uuid | null;
+}
+
+/** Returns the tenant of what the input names, and the id of the resource in its property `name`. */
+export async function findSubject(
   reader: Reader,
   input: object,
   tenant: string,
-): Promise<Uuid | null> {
-  const subject = tenant === '' ? input : { tenant: named.tenant.parse(tenant) };
-  const rows: object = await resolveLookups(reader, subject, tenant).catch(() => ({}));
-  const tenantIds = Object.entries(rows).flatMap(([name, row]: [string, unknown]) =>
-    tenantsIn(row, name === 'tenant' ? 'id' : 'tenantId'),
-  );
-  const [only, ...others] = new Set(tenantIds);
+  name: string,
+): Promise<Subject> {
+  const rows = new Map<string, unknown>();
+  const own = { ...input, ...(tenant && { tenant: named.tenant.parse(tenant) }) };
+  for (const [property, value] of Object.entries(own) as [string, unknown][])
+    if (value instanceof Lookup)
+      rows.set(property, await value.find(reader, tenant).catch(() => undefined));
+  const ofTenant = uuidsIn(rows.get('tenant'), 'id');
+  const ofRows = [...rows.values()].flatMap((row) => uuidsIn(row, 'tenantId'));
+  return {
+    tenantId: onlyUuid(ofTenant.length > 0 ? ofTenant : ofRows),
+    id: onlyUuid(uuidsIn(rows.get(name), 'id')),
+  };
+}
+
+function onlyUuid(ids: readonly Uuid[]): Uuid | null {
+  const [only, ...others] = new Set(ids);
   return others.length > 0 ? null : (only ?? null);
 }
 
-/** Returns the tenants of a row, of a row beside its name, or of several rows. */
-function tenantsIn(found: unknown, property: 'id' | 'tenantId'): readonly Uuid[] {
+/** Returns the values of a property of a row, of a row beside its name, or of several rows. */
+function uuidsIn(found: unknown, property: 'id' | 'tenantId'): readonly Uuid[] {
   if (typeof found !== 'object' || found === null) return [];
   const values: Readonly<Record<string, unknown>> = { ...found };
   if (property in values) return [parseUuid(String(values[property])) ?? []].flat();
-  return Object.values(values).flatMap((value) => tenantsIn(value, property));
+  return Object.values(values).flatMap((value) => uuidsIn(value, property));
 }
 
 /** Throws OpsError with `missing` if `find` returns undefined. */

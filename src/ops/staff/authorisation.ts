@@ -5,7 +5,6 @@ import { type Actor, type AuditEntry, recordAction } from '../../access/audit-lo
 import type { OpsConfig } from '../../config/config.js';
 import type { Refusal } from '../../core/errors.js';
 import type { Keyring } from '../../core/fingerprint.js';
-import type { Uuid } from '../../core/ids.js';
 import { escapeInvisible } from '../../core/text.js';
 import type { Database, DatabaseDeps, Reader } from '../../db/database.js';
 import { STAFF_RIGHTS, type StaffRight, type StaffSession } from '../../db/entities/staff.js';
@@ -25,7 +24,7 @@ import { verifyPerson } from '../../staff/verification.js';
 import { buildOpsParts, type OpsDeps } from '../context.js';
 import { OpsError, shellWord } from '../failures.js';
 import { PROGRAM } from '../help.js';
-import { named } from '../lookups.js';
+import { named, type Subject } from '../lookups.js';
 import type { SessionFile } from './session-file.js';
 
 /** A right, or a staff action, which implies one. */
@@ -104,8 +103,7 @@ interface CommandRequest {
   readonly command: string;
   /** The command's subject, as the user named it. */
   readonly subject: string;
-  /** Returns the tenant of the subject. Null if it is unknown, or if there are several. */
-  readonly findTenant: () => Promise<Uuid | null>;
+  readonly findSubject: () => Promise<Subject>;
 }
 
 const MAX_SUBJECT = 120;
@@ -225,16 +223,17 @@ async function verifyCode(
 
 async function refusal(
   need: Need,
-  { command, subject, findTenant }: CommandRequest,
+  { command, subject: given, findSubject }: CommandRequest,
   refused?: string,
 ): Promise<AuditEntry> {
   const [kind = ''] = need.split('.');
   const isStaffAction = need.includes('.');
+  const { tenantId, id } = await findSubject();
   return {
-    tenantId: await findTenant(),
+    tenantId,
     action: refusedAction(need),
     subjectType: isStaffAction ? kind : 'command',
-    subjectId: [...escapeInvisible(isStaffAction ? subject : command)]
+    subjectId: [...escapeInvisible(isStaffAction ? (id ?? given) : command)]
       .slice(0, MAX_SUBJECT)
       .join(''),
     details: { command, ...(refused === undefined ? {} : { refused }) },
