@@ -189,7 +189,7 @@ describe('a refund of wrong fees', () => {
     const [paid, kept] = [await available(from), await available(fees)];
     const refused = await approve('fees-4', 'leo');
     assert.deepEqual(
-      [refused.code, /propose it again first \(invalid_state\)/.test(refused.stderr)],
+      [refused.code, /"invalid_state".*propose it again first/.test(refused.stderr)],
       [1, true],
       refused.stderr,
     );

@@ -189,7 +189,7 @@ describe('the import of accounts', () => {
     const { stderr, ...counted } = await imported(1, path, '--report', report);
     assert.deepEqual(counted, { lines: 21, opened: 3, known: 0, bad: 18, dry_run: false });
     assert.match(stderr, /^line 3, type "persona": must be person or business \(invalid_field\)$/m);
-    assert.match(stderr, /^error: 18 of 21 lines were refused; they are in .*\.csv$/m);
+    assert.match(stderr, /^\{.*"18 of 21 lines were refused; they are in .*\.csv"\}\}$/m);
     const reported = readFileSync(report, 'utf8').trimEnd().split('\n');
     assert.deepEqual(
       reported.map((line) => line.split(',').slice(0, 4).join(',')),
@@ -225,7 +225,7 @@ describe('the import of accounts', () => {
     );
     const ran = await ops(path);
     assert.equal(ran.code, 1, ran.stderr);
-    assert.match(ran.stderr, /^error: .* is not UTF-8 .*\n$/);
+    assert.match(ran.stderr, /^\{"error".* is not UTF-8 .*\n$/);
     assert.deepEqual([ran.stdout, await own()], ['', []]);
   });
 
