@@ -18,6 +18,31 @@ const BASE = '/docs';
 const MARKDOWN = 'https://docs.example';
 /** The addresses of the site, each with its anchors. */
 const ADDRESSES = 'test/docs/addresses.txt';
+/** The scopes of a token with which all code of the guide runs. */
+const GUIDE_SCOPES: Readonly<Record<string, string>> = {
+  '/first-transfer': '`read`, `lookup` and `transfers`',
+  '/idempotency': '`read`, `lookup` and `transfers`',
+  '/accounts': '`read` and `transfers`',
+  '/access': '`access`',
+  '/approvals': '`read`, `lookup` and `transfers`',
+  '/capture': '`read`, `lookup` and `transfers`',
+  '/refunds': '`read` and `transfers`',
+  '/schedules': '`read`, `lookup` and `transfers`',
+  '/bonus': '`read` and `bonuses`',
+  '/batches': '`read`, `lookup` and `bonuses`',
+  '/payouts': '`read`, `lookup` and `payouts`',
+  '/keys': '`read`, `lookup` and `payouts`',
+  '/payout-batches': '`read`, `lookup` and `payouts`',
+  '/metadata': '`read`, `lookup`, `transfers` and `bonuses`',
+  '/webhooks': '`webhooks`',
+  '/events': '`read`',
+  '/statements': '`read` and `lookup`',
+  '/reconciliation': '`read` and `lookup`',
+  '/limits': '`read`',
+  '/conventions': '`read`',
+  '/versions': '`read`',
+};
+
 /** The names of the programs' languages in Markdown, and the endings of their files. */
 const PROGRAM_LANGUAGES = [
   ['typescript', 'mts'],
@@ -273,6 +298,15 @@ describe('the site', () => {
     }
   });
 
+  it('names the scopes that the commands and programs of each guide need', () => {
+    const named = CONTENTS.flatMap(({ pages }) => pages).flatMap(({ path }) => {
+      const text = texts.get(`${path || '/index'}.md`) ?? '';
+      const [, scopes] = /(?:The token|This page) needs the scopes? (.*)\.$/m.exec(text) ?? [];
+      return scopes === undefined ? [] : [[path, scopes]];
+    });
+    assert.deepEqual(Object.fromEntries(named), GUIDE_SCOPES);
+  });
+
   it('shows which fields belong to which kind of destination of a payout, and which each requires', () => {
     const path = '/reference/payouts';
     const lines = texts.get(`${path}.md`)?.split('\n') ?? [];
@@ -304,6 +338,7 @@ describe('the site', () => {
         markdownPage(listed, URLS, api.baseUrl, {
           inAllLanguages: (_, command) => command,
           inMarkdown: () => '',
+          scopesOf: () => [],
         }),
       /which is not on the site/,
     );

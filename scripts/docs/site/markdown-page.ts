@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { posix, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import markdownIt, { type Token } from 'markdown-it';
+import type { Scope } from '../../../src/core/permissions.js';
 import { type Html, trustedHtml } from '../../../src/support/html.js';
 import { breakable, codeBlock, tabs } from './html.js';
 import { CONTENTS, type Listed } from './contents.js';
@@ -32,13 +33,19 @@ const LANGUAGES: Readonly<Record<string, string>> = {
 };
 /** Marks a box, as on GitHub. */
 const NOTE = /^\[!(\w+)\]\n/;
-/** Stands above the first section or command of a guide whose commands need what another page defines. */
-const SETUP = `> [!NOTE]
+/** Returns what stands above the first section or command of a guide whose commands need what another page defines. */
+function setupOf(scopes: readonly Scope[]): string {
+  const named = scopes
+    .map((scope) => `\`${scope}\``)
+    .join(', ')
+    .replace(/, (?=[^,]*$)/, ' and ');
+  return `> [!NOTE]
 > The commands need \`SVC_URL\` (here \`${MARKDOWN_BASE_URL}/v1\`), \`SVC_TOKEN\` and \`svc\`: set them as in
 > [a first transfer](${MARKDOWN_DOCS_URL}/first-transfer#your-token), which lists the tools. Programs read the two variables; those in TypeScript
-> use [the client](${MARKDOWN_DOCS_URL}/clients#the-typed-client).
+> use [the client](${MARKDOWN_DOCS_URL}/clients#the-typed-client). The token needs the ${scopes.length === 1 ? 'scope' : 'scopes'} ${named}.
 
 `;
+}
 
 /** HTML in the text is shown as text. */
 const markdown = markdownIt();
@@ -74,6 +81,8 @@ export interface CallSamples {
   readonly inAllLanguages: (block: GuideBlock, shown: Html) => Html;
   /** Returns the other languages of the command as blocks of Markdown. */
   readonly inMarkdown: (block: GuideBlock) => string;
+  /** Returns the scopes that the guide's commands and programs need. */
+  readonly scopesOf: (guide: string) => readonly Scope[];
 }
 
 export function renderMarkdown(text: string): Html {
@@ -97,7 +106,8 @@ export function markdownPage(
   if (opening?.tag !== 'h1' || inline === undefined)
     throw new Error(`${file} does not begin with a title`);
   const rest = tokens.slice(3);
-  const note = needsSetup ? markdown.parse(SETUP, {}) : [];
+  const setup = needsSetup ? setupOf(samples.scopesOf(text)) : '';
+  const note = markdown.parse(setup, {});
   const context = { file, urls, baseUrl };
   for (const some of [rest, note]) {
     frameNotes(some);
@@ -109,7 +119,7 @@ export function markdownPage(
   const first = rest.findIndex(({ type }) => type === 'heading_open' || type === 'fence');
   rest.splice(first, 0, ...note);
   const content = (): Html => trustedHtml(renderTokens(rest, samples));
-  const whole = needsSetup ? text.replace(/^(?=## |```)/m, () => SETUP) : text;
+  const whole = text.replace(/^(?=## |```)/m, () => setup);
   const source = withLinks(whole, { ...context, urls: { ...urls, page: urls.markdown } }, samples);
   return { path, title: inline.content, description, content, markdown: source, sections };
 }

@@ -15,6 +15,11 @@ const FILE_EXTENSIONS: Readonly<Record<string, string>> = {
   Go: 'go',
 };
 
+/** Returns a program of docs/site/programs. */
+export function readProgram(name: string, language: Sample['name']): string {
+  return readPart(`docs/site/programs/${name}.${FILE_EXTENSIONS[language]}`).toString('utf8');
+}
+
 /** Returns the request of a guide's command in the other languages, or its program of docs/site/programs. */
 export function guideSamples(
   { route, operation }: Call,
@@ -26,8 +31,7 @@ export function guideSamples(
     .filter(({ name }) => name !== 'curl')
     .map((sample) => {
       if (program === undefined) return sample;
-      const file = `docs/site/programs/${program}.${FILE_EXTENSIONS[sample.name]}`;
-      return { ...sample, text: readPart(file).toString('utf8') };
+      return { ...sample, text: readProgram(program, sample.name) };
     });
 }
 

@@ -1,6 +1,8 @@
 import { type ApiDocument, refName, type Schema, titleOf } from '../../openapi/document.js';
+import type { Scope } from '../../../../src/core/permissions.js';
 import type { ApiEvent, Route } from '../../../../src/http/route.js';
 import { html, type Html } from '../../../../src/support/html.js';
+import { scopesOfGuide } from '../guide-scopes.js';
 import { breakable, codeBlock, tabs } from '../html.js';
 import { type SiteUrls, sectionOf, type SitePage } from '../layout.js';
 import {
@@ -9,7 +11,14 @@ import {
   MARKDOWN_DOCS_URL,
   MARKDOWN_BASE_URL,
 } from '../markdown-page.js';
-import { callArticle, fieldList, foldedFields, guideSamples, sampleTabs } from './article.js';
+import {
+  callArticle,
+  fieldList,
+  foldedFields,
+  guideSamples,
+  readProgram,
+  sampleTabs,
+} from './article.js';
 import type { Call } from './call.js';
 import { type Field, fieldsOf } from './fields.js';
 import { blocks, callMarkdown, fence, fieldLines } from './markdown.js';
@@ -115,6 +124,11 @@ ${groups.join('\n\n')}
     const call = callIn(this.groupOf(block.operationId), block.operationId);
     if (call === undefined) return '';
     return blocks(guideSamples(call, this.document.components.schemas, block).map(fence));
+  };
+
+  readonly scopesOf = (guide: string): readonly Scope[] => {
+    const routes = this.groups.flatMap(({ calls }) => calls.map(({ route }) => route));
+    return scopesOfGuide(guide, routes, (name) => readProgram(name, 'TypeScript'));
   };
 
   /** Links `GET /v1/transfers/{id}` to its description, in Markdown. */
