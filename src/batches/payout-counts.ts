@@ -13,6 +13,20 @@ export function forEachPayoutStatus<T>(value: (status: PayoutStatus) => T) {
   return Object.fromEntries(entries) as Record<PayoutStatus, T>;
 }
 
+const UNPAID: readonly PayoutStatus[] = ['returned', 'rejected', 'canceled', 'failed'];
+
+/** Returns how many payouts ended unpaid. */
+export function unpaidPayouts(counts: PayoutCounts): number {
+  return UNPAID.reduce((sum, status) => sum + counts[status], 0);
+}
+
+/** Returns `3 completed, 1 failed`. */
+export function payoutCountsText(counts: PayoutCounts): string {
+  return PAYOUT_STATUSES.filter((status) => counts[status] > 0)
+    .map((status) => `${counts[status]} ${status.replaceAll('_', ' ')}`)
+    .join(', ');
+}
+
 /** Returns how many payouts of each executed batch are in each status. */
 export async function readPayoutCounts(
   reader: Reader,

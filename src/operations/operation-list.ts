@@ -197,7 +197,15 @@ export type NewestList<Row extends AccountOperation> = Omit<
 
 type NewestFilter = Pick<
   OperationFilter,
-  'status' | 'sourceAccountId' | 'pair' | 'scheduleId' | 'refundOfId' | 'from' | 'to' | 'amounts'
+  | 'status'
+  | 'sourceAccountId'
+  | 'batchId'
+  | 'pair'
+  | 'scheduleId'
+  | 'refundOfId'
+  | 'from'
+  | 'to'
+  | 'amounts'
 >;
 
 /**
@@ -213,7 +221,7 @@ export async function listNewest<Row extends AccountOperation>(
 ): Promise<readonly Row[]> {
   const { table } = list;
   const { tenantId, status, sourceAccountId, pair, scheduleId, refundOfId, amounts } = filter;
-  const { from, to } = filter;
+  const { from, to, batchId } = filter;
   if (tenantId === undefined) return listOfAllTenants(list, reader, filter, limit, before);
   if ((pair ?? scheduleId ?? refundOfId ?? amounts) !== undefined) {
     const by = { scheduleId, refundOfId };
@@ -223,8 +231,8 @@ export async function listNewest<Row extends AccountOperation>(
     const entries = chooseIndex(list, { ...filter, pair }, tenantId);
     return readAll(reader, { ...entries, filters }, before, limit);
   }
-  // A status is always searched by its index, and the source account is then a condition.
-  const by = status === undefined ? filter : { status, from, to };
+  // A status is always searched by its index, or the batch's, and the source account is then a condition.
+  const by = status === undefined ? filter : { status, batchId, from, to };
   const rows = chooseIndex(list, by, tenantId);
   const own = [`t.tenant_id=${uuid.literal(tenantId)}`];
   if (before !== null) own.push(olderSql('t', before));

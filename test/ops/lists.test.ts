@@ -12,6 +12,7 @@ import { listOfAllTenants } from '../../src/operations/operation-list.js';
 import { searchWordsSweep } from '../../src/operations/search-words.js';
 import { transferList } from '../../src/transfers/service.js';
 import { VERIFICATION } from '../access/matrix-endpoints.js';
+import { SupplierBatches } from '../batches/payout-support.js';
 import { BatchWorld, payroll, resourceOf } from '../batches/support.js';
 import { startTestApi } from '../helpers/api.js';
 import {
@@ -28,7 +29,7 @@ import { openGuarded } from '../helpers/guarded.js';
 import { addStaff } from '../helpers/staff.js';
 import { until } from '../helpers/temporal.js';
 import { assertLedgerSound } from '../helpers/world.js';
-import { payoutBody } from '../payouts/support.js';
+import { accountNumber, payoutBody, railsOf } from '../payouts/support.js';
 import { register } from '../webhooks/support.js';
 import { noteAbout } from './notes.js';
 import { commandLine, words } from './ops.js';
@@ -406,6 +407,28 @@ describe('a list or a search of the command line', () => {
     assert(!(await found(...kind, '--since', '0s')));
     const { tenant: another } = (await openGuarded(api)).bank.tenant;
     assert(!(await found('--tenant', another.name)));
+  });
+
+  it('counts a row of a batch of payouts as paid when its payout is, and lists the payouts of a batch', async () => {
+    const batches = await SupplierBatches.open(api);
+    const failing = { account_number: accountNumber('01'), reference: 'INV-2' };
+    const { id } = await batches.ended({ reference: 'INV-1' }, failing);
+    const shown = async () => {
+      const [whole, line] = [await one('batches', 'show', id), (await rows('batches', 'list'))[0]];
+      assert.deepEqual(
+        [line?.id, line?.paid, line?.failed, line?.pending],
+        [id, whole.paid, whole.failed, whole.pending],
+      );
+      return [whole.paid, whole.failed, whole.pending, object(whole.payouts).failed];
+    };
+    assert.deepEqual(await shown(), [0, 0, 2, 0]);
+    const list = words`payouts list --batch ${id} --columns id,reference,status,failure`;
+    for (const payout of await rows(...list))
+      await railsOf(test).submissions.submit(asUuid(text(payout.id)));
+    assert.deepEqual(await shown(), [1, 1, 0, 1]);
+    assert.match((await ops('batches', 'show', id)).stdout, /payouts +1 completed, 1 failed\n/);
+    const [failed] = await rows(...list, '--status', 'failed');
+    assert.deepEqual([failed?.reference, failed?.failure], ['INV-2', 'the account is closed']);
   });
 
   it('shows of one transfer, payout, bonus or batch its description, its deliveries and the notes of the staff', async () => {

@@ -4,6 +4,12 @@ import { instant, toRfc3339 } from '../../core/instant.js';
 import type { Reader } from '../../db/database.js';
 import { type Batch, batches, type BatchProblem } from '../../db/entities/batches.js';
 import { performBatchAction } from '../../batches/control.js';
+import {
+  type PayoutCounts,
+  payoutCountsText,
+  readPayoutCounts,
+  unpaidPayouts,
+} from '../../batches/payout-counts.js';
 import { BATCHES, readBatchRows, readProblems } from '../../batches/read-batches.js';
 import { deleteUploadedBytes } from '../../batches/sweeps.js';
 import { batchType, isAccepted, pendingRows } from '../../batches/rules.js';
@@ -17,13 +23,16 @@ import { duration } from '../times.js';
 import { Described, type Fields, rowFields } from '../fields.js';
 import { operationListCommand } from './operation-list.js';
 
-function batchLine(batch: Batch): Fields {
-  const { asset, totalRaw } = batch;
-  const counted =
-    'id kind status rowCount:rows rowsRejected:rejected rowsPaid:paid rowsFailed:failed';
+/** A row that became a payout is paid, or has failed, only when its payout is. */
+function batchLine(batch: Batch, payouts: PayoutCounts | undefined): Fields {
+  const { asset, totalRaw, rowsPaid, rowsFailed } = batch;
+  const [paid, unpaid] = payouts ? [payouts.completed, unpaidPayouts(payouts)] : [rowsPaid, 0];
+  const undecided = isAccepted(batch) ? pendingRows(batch) : 0;
   return {
-    ...rowFields(batches, batch, counted),
-    pending: isAccepted(batch) ? pendingRows(batch) : 0,
+    ...rowFields(batches, batch, 'id kind status rowCount:rows rowsRejected:rejected'),
+    paid,
+    failed: rowsFailed + unpaid,
+    pending: undecided + rowsPaid - paid - unpaid,
     total: asset && { raw: totalRaw, asset },
     created_at: toRfc3339(batch.createdAt),
   };
@@ -55,14 +64,17 @@ function problemFields({ number, field, code, message, value }: BatchProblem): F
 async function show({ database: { reader }, clock, output }: Ops, batch: Batch): Promise<void> {
   const { id, tenantId, asset, sourceAccountId, createdBy, executedBy } = batch;
   const instants = [batch.createdAt, batch.validatedAt, batch.finishedAt];
-  const [names, rejected, failed, history] = await Promise.all([
+  const [names, counts, rejected, failed, history] = await Promise.all([
     namesOf(reader, [batch]),
+    readPayoutCounts(reader, [batch]),
     readProblems(reader, id, MAX_PROBLEMS),
     readBatchRows(reader, batch, { status: 'failed' }, 0, MAX_PROBLEMS),
     readHistoryOf(reader, batch, instants, clock()),
   ]);
+  const payouts = counts.get(id);
   output.one({
-    ...batchLine(batch),
+    ...batchLine(batch, payouts),
+    payouts: payouts ? Described.one(payoutCountsText(payouts), payouts) : null,
     tenant: names.tenant(tenantId),
     from: names.account(sourceAccountId),
     description: batch.description,
@@ -119,10 +131,11 @@ export const batchCommands = {
   list: operationListCommand('batches', {
     list: BATCHES,
     examples: ['batches list --status executing', 'batches list --tenant acme --since 7d'],
-    present: (batch, names) => {
-      const { id = null, kind = null, ...counts } = batchLine(batch);
+    present: (batch, names, payouts) => {
+      const { id = null, kind = null, ...counts } = batchLine(batch, payouts);
       return { id, kind, from: names.account(batch.sourceAccountId), ...counts };
     },
+    readPayouts: readPayoutCounts,
     detailsOnly: ['rejected', 'pending'],
   }),
   'show <batch>': query({

@@ -1,3 +1,6 @@
+import type { PayoutCounts } from '../../batches/payout-counts.js';
+import type { Uuid } from '../../core/ids.js';
+import type { Reader } from '../../db/database.js';
 import type { Where } from '../../db/statements.js';
 import { hasMetadataIndex } from '../../db/metadata-index.js';
 import {
@@ -10,13 +13,20 @@ import { type CommandDefinition, query } from '../command.js';
 import { UsageError } from '../failures.js';
 import { onlyTenant, option, optionalText, pair, severalStatuses } from '../inputs.js';
 import type { Fields } from '../fields.js';
+import { named } from '../lookups.js';
 import { amountHint, boundsOf, fromAccount, pageInput, positionOf } from '../pages.js';
 
 export interface ListedOperations<Row extends AccountOperation> {
   readonly list: NewestList<Row>;
   readonly examples: readonly [string, ...string[]];
   /** Returns a line of the list, without the tenant. */
-  readonly present: (row: Row, names: Names) => Fields;
+  readonly present: (row: Row, names: Names, payouts: PayoutCounts | undefined) => Fields;
+  readonly readPayouts?: (
+    reader: Reader,
+    batches: readonly Row[],
+  ) => Promise<ReadonlyMap<Uuid, PayoutCounts>>;
+  /** Whether the operations of a batch can be listed. */
+  readonly hasBatches?: boolean;
   readonly detailsOnly?: readonly string[];
   /** Fields that only --columns shows. */
   readonly whenChosen?: readonly string[];
@@ -25,8 +35,9 @@ export interface ListedOperations<Row extends AccountOperation> {
 /** Lists operations, of all tenants or of one, as `nouns` names them. */
 export function operationListCommand<Row extends AccountOperation>(
   nouns: string,
-  { list, examples, present, detailsOnly = [], whenChosen = [] }: ListedOperations<Row>,
+  listed: ListedOperations<Row>,
 ): CommandDefinition {
+  const { list, examples, present, detailsOnly = [], whenChosen = [] } = listed;
   const { table, statuses, idsOlderByMs } = list;
   const ofFile = `Without --tenant, the ${nouns} of a file stand where it was validated.`;
   return query({
@@ -38,23 +49,32 @@ export function operationListCommand<Row extends AccountOperation>(
       // An input without a description is not an option.
       status: statuses.length === 0 ? optionalText : severalStatuses(statuses),
       account: fromAccount,
+      batch:
+        listed.hasBatches === true
+          ? option('<batch> only those of this batch', named.batch.optional())
+          : named.batch.optional(),
       metadata: hasMetadataIndex(table)
         ? option('<key=value> only those with this pair of metadata', pair.optional())
         : pair.optional(),
       ...pageInput,
     },
-    run: async ({ database: { reader }, output }, { tenant, account, ...given }) => {
+    run: async ({ database: { reader }, output }, { tenant, account, batch, ...given }) => {
       const { status, metadata, limit: most, ...page } = given;
-      const tenantId = tenant?.id ?? account?.tenantId;
+      const tenantId = tenant?.id ?? account?.tenantId ?? batch?.tenantId;
       if (metadata !== undefined && tenantId === undefined)
         throw new UsageError('--metadata needs --tenant');
       const own = (tenantId === undefined ? {} : { tenantId }) as Where<Row>;
       const before = await positionOf(reader, table, own, page.cursor);
-      const by = { tenantId, status, sourceAccountId: account?.id, pair: metadata };
+      const of = { tenantId, sourceAccountId: account?.id, batchId: batch?.id };
+      const by = { ...of, status, pair: metadata };
       const found = await listNewest(list, reader, { ...by, ...boundsOf(page) }, most + 1, before);
       const names = await namesOf(reader, found);
+      const payouts = await listed.readPayouts?.(reader, found);
       const rows = found.map((row) => {
-        const [fields, tenant] = [present(row, names), names.tenant(row.tenantId)];
+        const [fields, tenant] = [
+          present(row, names, payouts?.get(row.id)),
+          names.tenant(row.tenantId),
+        ];
         return tenantId === undefined ? { id: row.id, tenant, ...fields } : { ...fields, tenant };
       });
       output.newest(rows, most, 'No results.', {

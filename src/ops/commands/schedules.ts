@@ -22,6 +22,7 @@ function lineOf(schedule: Schedule, names: Names): Fields {
     to: names.account(schedule.destinationAccountId, tenantId),
     amount: { raw: schedule.raw, asset: schedule.asset },
     every: unit && counted(everyCount ?? 1, unit),
+    description: schedule.description,
     created_by: names.person(schedule.createdBy),
     ...rowFields(schedules, schedule, 'tenantId sourceAccountId destinationAccountId'),
     workflow_id: scheduleWorkflowId(schedule.id),

@@ -1,6 +1,6 @@
 import { readEarlierPayments } from '../../batches/earlier-payments.js';
 import { destinationOf } from '../../batches/kinds/payout.js';
-import { type PayoutCounts, readPayoutCounts } from '../../batches/payout-counts.js';
+import { payoutCountsText, readPayoutCounts } from '../../batches/payout-counts.js';
 import { readBatchRows, readProblemCodes, readProblems } from '../../batches/read-batches.js';
 import {
   batchPath,
@@ -190,6 +190,7 @@ const BATCH_PAGE: Omit<ResourceKind<Batch>, 'name' | 'subjectType' | 'actions' |
       status === 'ready' ? readEarlierPayments(reader, batch, now) : null,
       readPayoutCounts(reader, [batch]),
     ]);
+    const ownPayouts = counts.get(id);
     const isOpen = status === 'validating' || CANCELABLE.includes(status);
     const hasFailed = status === 'rejected' || status === 'partially_failed';
     const isNew = now - (finishedAt ?? createdAt) < FAILED_LISTED_MS;
@@ -200,7 +201,7 @@ const BATCH_PAGE: Omit<ResourceKind<Batch>, 'name' | 'subjectType' | 'actions' |
         ['Paused because', batch.pauseReason],
         ['Paused by', batch.pausedBy],
         ...rowFacts(batch),
-        ['Payouts', payoutsText(counts.get(id))],
+        ['Payouts', ownPayouts && payoutCountsText(ownPayouts)],
         ['From', link('accounts', from, names.account(from))],
         ['Description', batch.description],
         tenant,
@@ -256,13 +257,6 @@ function rowFacts(batch: Batch): readonly Fact[] {
     ],
     ['Paid', isAccepted(batch) && paymentsText(batch)],
   ];
-}
-
-function payoutsText(counts: PayoutCounts | undefined): Content {
-  const present = Object.entries(counts ?? {}).filter(([, count]) => count > 0);
-  return (
-    present.length > 0 && present.map(([status, count]) => `${count} ${inWords(status)}`).join(', ')
-  );
 }
 
 function earlierPayments({ kind }: Batch, { count, rows }: EarlierPayments): Content {
