@@ -166,6 +166,22 @@ const title = 'what the pages of the site show';
       );
     });
 
+    it('the schedule for rent begins on the first of the next month, whatever the day', () => {
+      const text = readFileSync('docs/guides/schedules.md', 'utf8');
+      const [, rule = ''] = /starts_at: \(now \| (.*)\),/.exec(text) ?? [];
+      const days = Array.from({ length: 1461 }, (_, day) => Date.UTC(2027, 0, 1 + day, 23, 59, 59));
+      const input = JSON.stringify(days.map((day) => day / 1_000));
+      const starts: unknown = JSON.parse(
+        execFileSync('jq', ['-c', `map(${rule})`], { input, encoding: 'utf8' }),
+      );
+      const firsts = days.map((day) => {
+        const date = new Date(day);
+        const first = Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1, 1, 14);
+        return new Date(first).toISOString().replace('.000', '');
+      });
+      assert.deepEqual(starts, firsts);
+    });
+
     /** The statements of a page about its outputs. */
     async function assertToldRight(page: string, came: ReadonlyMap<Block, string>): Promise<void> {
       const all = Array.from(came.values()).join('\n');
