@@ -19,11 +19,12 @@ const WEBHOOKS = 'docs/webhooks.md';
 const BATCHES = 'docs/guides/batches.md';
 /** The languages that this file runs, of every page; `text` is not run. */
 const RUN_HERE = ['sh', 'json', 'csv', 'sql', 'text'];
-/** Blocks that other tests run: documented-receivers.test.ts and guide-programs.test.ts. */
+/** Blocks that other tests run: documented-receivers.test.ts, guide-programs.test.ts and samples.test.ts. */
 const RUN_ELSEWHERE: Readonly<Record<string, readonly string[]>> = {
   [WEBHOOKS]: ['ts', 'python', 'go', 'php', 'java'],
   'docs/guides/idempotency.md': ['ts', 'python'],
   'docs/guides/reconciliation.md': ['ts', 'python'],
+  'docs/guides/clients.md': ['ts'],
 };
 /** Between what two blocks print. */
 const END = '\u001e';
@@ -60,6 +61,8 @@ const title = 'what the pages of the site show';
         .replaceAll(WRITTEN_URL, api.baseUrl)
         .replaceAll(WRITTEN_PORT, port.toString())
         .replace('now - 60', 'now - 16')
+        .replace(/(?<=^account=)019a\S+/m, world.account('carla'))
+        .replace(/(?<=^guarded=)019a\S+/m, world.account('guarded'))
         .replace('SVC_TOKEN=svc_live_…', `SVC_TOKEN=${world.token()}`)
         .replace('APPROVER_TOKEN=svc_live_…', `APPROVER_TOKEN=${world.token('approver')}`);
     }

@@ -369,7 +369,7 @@ describe('the samples of the reference', () => {
     const sources = [
       ...Array.from(samples.keys(), (name) => [name, textOf(name, 'TypeScript')] as const),
       ...guideSamples(),
-      ...['idempotency', 'reconciliation'].map(
+      ...['clients', 'idempotency', 'reconciliation'].map(
         (page) => [page, blockOf(`docs/guides/${page}.md`, 'ts')] as const,
       ),
     ];

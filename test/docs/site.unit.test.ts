@@ -22,9 +22,9 @@ const ADDRESSES = 'test/docs/addresses.txt';
 const GUIDE_SCOPES: Readonly<Record<string, string>> = {
   '/first-transfer': '`read`, `lookup` and `transfers`',
   '/idempotency': '`read`, `lookup` and `transfers`',
-  '/accounts': '`read` and `transfers`',
+  '/accounts': '`transfers`',
   '/access': '`access`',
-  '/approvals': '`read`, `lookup` and `transfers`',
+  '/approvals': '`lookup` and `transfers`',
   '/capture': '`read`, `lookup` and `transfers`',
   '/refunds': '`read` and `transfers`',
   '/schedules': '`read`, `lookup` and `transfers`',

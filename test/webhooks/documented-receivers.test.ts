@@ -27,7 +27,7 @@ interface Language {
 const LANGUAGES: Readonly<Record<string, Language>> = {
   TypeScript: {
     fence: 'ts',
-    file: 'receiver.ts',
+    file: 'receiver.mts',
     tool: process.execPath,
     prepare: (source, folder) => {
       const compilerOptions = {
@@ -40,7 +40,7 @@ const LANGUAGES: Readonly<Record<string, Language>> = {
         ts.transpileModule(source, { compilerOptions }).outputText,
       );
     },
-    command: (file) => [process.execPath, file.replace(/ts$/, 'mjs')],
+    command: (file) => [process.execPath, file.replace(/mts$/, 'mjs')],
   },
   Python: {
     fence: 'python',

@@ -63,7 +63,8 @@ func main() {
 	// Store it with the order first; repeat the request with the same key.
 	idempotencyKey := newKey()
 	payout := call("POST", "/payouts", idempotencyKey, order)
-	for payout.Status == "approved" || payout.Status == "in_progress" {
+	isUnderWay := func() bool { return payout.Status == "approved" || payout.Status == "in_progress" }
+	for seconds := 0; isUnderWay() && seconds < 600; seconds++ {
 		time.Sleep(time.Second)
 		payout = call("GET", "/payouts/"+payout.ID, "", "")
 	}

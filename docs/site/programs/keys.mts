@@ -16,7 +16,8 @@ const order = {
 // Store it with the order first; repeat the request with the same key.
 const idempotencyKey = crypto.randomUUID();
 let payout = await client.createPayout(order, { idempotencyKey });
-while (payout.status === 'approved' || payout.status === 'in_progress') {
+const isUnderWay = (): boolean => ['approved', 'in_progress'].includes(payout.status);
+for (let seconds = 0; isUnderWay() && seconds < 600; seconds += 1) {
   await sleep(1000);
   payout = await client.getPayout(payout.id);
 }

@@ -41,7 +41,9 @@ order = {
 # Store it with the order first; repeat the request with the same key.
 idempotency_key = str(uuid.uuid4())
 payout = call("POST", "/payouts", order, idempotency_key)
-while payout["status"] in ("approved", "in_progress"):
+for second in range(600):
+    if payout["status"] not in ("approved", "in_progress"):
+        break
     time.sleep(1)
     payout = call("GET", "/payouts/" + payout["id"])
 print(payout["id"], payout["status"])

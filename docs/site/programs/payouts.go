@@ -3,6 +3,7 @@ package main
 import (
 	"crypto/rand"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"log"
@@ -41,10 +42,25 @@ func call(method, path, key, body string) object {
 	return result
 }
 
-func newKey() string {
-	id := make([]byte, 16)
-	rand.Read(id)
-	return fmt.Sprintf("%x-%x-%x-%x-%x", id[:4], id[4:6], id[6:8], id[8:10], id[10:])
+// keyOf returns the order's key, stored before the first request. In your program, the order's row takes the place of the file.
+func keyOf(name string) string {
+	if _, err := os.Stat(name); os.IsNotExist(err) {
+		id := make([]byte, 16)
+		rand.Read(id)
+		file, err := os.Create(name)
+		if err != nil {
+			log.Fatal(err)
+		}
+		_, err = fmt.Fprintf(file, "%x-%x-%x-%x-%x", id[:4], id[4:6], id[6:8], id[8:10], id[10:])
+		if err := errors.Join(err, file.Sync(), file.Close()); err != nil {
+			log.Fatal(err)
+		}
+	}
+	key, err := os.ReadFile(name)
+	if err != nil {
+		log.Fatal(err)
+	}
+	return string(key)
 }
 
 func main() {
@@ -62,10 +78,10 @@ func main() {
 		},
 		"amount": {"raw": "150000", "asset": "COPM"}
 	}`, source.AccountID)
-	// Store it with the order first; repeat the request with the same key.
-	key := newKey()
+	key := keyOf("payout-1042.key")
 	payout := call("POST", "/payouts", key, order)
-	for payout.Status == "approved" || payout.Status == "in_progress" {
+	isUnderWay := func() bool { return payout.Status == "approved" || payout.Status == "in_progress" }
+	for seconds := 0; isUnderWay() && seconds < 600; seconds++ {
 		time.Sleep(time.Second)
 		payout = call("GET", "/payouts/"+payout.ID, "", "")
 	}

@@ -1,3 +1,5 @@
+import { randomUUID } from 'node:crypto';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { MoneyClient } from 'money-movement-client';
 
@@ -17,10 +19,13 @@ const order = {
   },
   amount: { raw: 150_000n, asset: 'COPM' },
 } as const;
-// Store it with the order first; repeat the request with the same key.
-const key = crypto.randomUUID();
+// The key is stored before the first request. In your program, the order's row takes the place of the file.
+const FILE = 'payout-1042.key';
+if (!existsSync(FILE)) writeFileSync(FILE, randomUUID(), { flush: true });
+const key = readFileSync(FILE, 'utf8');
 let payout = await client.createPayout(order, { idempotencyKey: key });
-while (payout.status === 'approved' || payout.status === 'in_progress') {
+const isUnderWay = (): boolean => ['approved', 'in_progress'].includes(payout.status);
+for (let seconds = 0; isUnderWay() && seconds < 600; seconds += 1) {
   await sleep(1000);
   payout = await client.getPayout(payout.id);
 }

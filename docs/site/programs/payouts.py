@@ -38,10 +38,19 @@ order = {
     },
     "amount": {"raw": "150000", "asset": "COPM"},
 }
-# Store it with the order first; repeat the request with the same key.
-key = str(uuid.uuid4())
+# The key is stored before the first request. In your program, the order's row takes the place of the file.
+FILE = "payout-1042.key"
+if not os.path.exists(FILE):
+    with open(FILE, "w") as file:
+        file.write(str(uuid.uuid4()))
+        file.flush()
+        os.fsync(file.fileno())
+with open(FILE) as file:
+    key = file.read()
 payout = call("POST", "/payouts", order, key)
-while payout["status"] in ("approved", "in_progress"):
+for second in range(600):
+    if payout["status"] not in ("approved", "in_progress"):
+        break
     time.sleep(1)
     payout = call("GET", "/payouts/" + payout["id"])
 print(payout["id"], payout["status"])
