@@ -328,6 +328,7 @@ describe('the privileged commands of operators', () => {
       await state(...words`webhooks pause ${id} --reason 'ticket 118'`),
       /^paused by bob since \d\d:\d\d UTC: nothing is sent until it is resumed$/,
     );
+    assert.equal((await done(['webhooks', 'show', id])).status, 'paused');
     assert.equal(await state('webhooks', 'resume', id), 'no events to send');
     await state('webhooks', 'retry-now', id);
     await state('webhooks', 'recover', id, '--since', new Date(Date.now() - 60_000).toISOString());

@@ -90,7 +90,7 @@ describe('signing in on the command line', () => {
       [maria.name, code, /the code was used before; each code works once/],
       [maria.name, wrong, /the code is wrong/],
       [maria.name, codeOf(maria, instant(Date.now() - 10 * 60_000)), /the code is wrong/],
-      ['nobody', wrong, /not active staff/],
+      ['nobody', wrong, /not active staff\n/],
     ] as const) {
       const [refused, ...more] = await recorded(() =>
         fails(message, ['login', name, '--code', given]),

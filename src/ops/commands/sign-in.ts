@@ -63,7 +63,9 @@ async function login(ops: Ops, { name, code: given }: { name: string; code?: str
   const result = await signIn(deps, { name, code, channel: 'ops', place: hostname() });
   if ('refusal' in result)
     throw new OpsError(
-      `${result.refusal.message}; each code works once: wait for the next code, and sign in again`,
+      result.refusal.message.startsWith('the code')
+        ? `${result.refusal.message}; each code works once: wait for the next code, and sign in again`
+        : result.refusal.message,
     );
   const { token, session, identity } = result;
   sessions.keep({ name: identity.name, token, expires_at: toRfc3339(session.expiresAt) }, clock());

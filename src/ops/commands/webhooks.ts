@@ -27,6 +27,7 @@ import { asDue, mayReceive } from '../../webhooks/endpoint-state.js';
 import { readDeliveries } from '../../webhooks/endpoints.js';
 import { command, type CommandDefinition, type Ops, query } from '../command.js';
 import { OpsError, UsageError } from '../failures.js';
+import { endpointWord } from '../../webhooks/endpoint-text.js';
 import { PROGRAM } from '../help.js';
 import { deliveryFields, deliveryText } from '../history.js';
 import { named } from '../lookups.js';
@@ -37,7 +38,9 @@ import { cursor, positionOf } from '../pages.js';
 
 function endpointFields(endpoint: WebhookEndpoint): Fields {
   return {
-    ...rowFields(webhookEndpoints, endpoint, 'id tenantId url status disabledReason pausedBy'),
+    ...rowFields(webhookEndpoints, endpoint, 'id tenantId url'),
+    status: endpointWord(endpoint),
+    ...rowFields(webhookEndpoints, endpoint, 'disabledReason pausedBy'),
     ...rowFields(webhookEndpoints, endpoint, 'failingSince lastSuccessAt nextDueAt'),
   };
 }
