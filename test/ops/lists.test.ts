@@ -429,6 +429,7 @@ describe('a list or a search of the command line', () => {
     assert.match((await ops('batches', 'show', id)).stdout, /payouts +1 completed, 1 failed\n/);
     const [failed] = await rows(...list, '--status', 'failed');
     assert.deepEqual([failed?.reference, failed?.failure], ['INV-2', 'the account is closed']);
+    assert.deepEqual(ids(await rows('search', 'INV-2')), [failed?.id, id]);
   });
 
   it('shows of one transfer, payout, bonus or batch its description, its deliveries and the notes of the staff', async () => {

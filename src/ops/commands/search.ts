@@ -14,6 +14,7 @@ import { aboutText, findAnywhere } from '../../support/reading/term-search.js';
 import { namesOf } from '../../support/reading/transfers.js';
 import { endpointWord } from '../../webhooks/endpoint-text.js';
 import { query } from '../command.js';
+import { PROGRAM } from '../help.js';
 import { oneOf, onlyTenant, option, text } from '../inputs.js';
 import type { Fields } from '../fields.js';
 import { PARTIES } from '../table-text.js';
@@ -79,6 +80,9 @@ words in their description, in a bank account's holder or in a rail's reference.
         : narrow((await findCreatedWithin(reader, [window], filter)).found, only);
     const rows = await linesOf(reader, found);
     output.list(rows, `Nothing was found for "${asked}".`, { cut: [...PARTIES, 'name'] });
+    const [account, ...others] = found.accounts;
+    if (account !== undefined && others.length === 0)
+      output.say(`All movements of the account: ${PROGRAM} accounts movements ${account.id}`);
   },
 });
 
