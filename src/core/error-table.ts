@@ -215,7 +215,7 @@ export const ERRORS = {
       'The amount is more than can still be refunded: what the account received, without completed and waiting refunds.',
     remedy: 'Refund at most `details.refundable`, or wait until a waiting refund has ended.',
     example: {
-      message: '1,000.00 COPM were requested, 500.00 COPM can still be refunded',
+      message: `1,000.00 ${EXAMPLE_ASSET} were requested, 500.00 ${EXAMPLE_ASSET} can still be refunded`,
       details: { refundable: { raw: '50000', asset: EXAMPLE_ASSET } },
     },
   },
