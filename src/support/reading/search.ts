@@ -273,11 +273,13 @@ async function idsReferencedLike(reader: Reader, text: string): Promise<readonly
     (_, index) => parts.slice(index * TENANTS_PER_STATEMENT, (index + 1) * TENANTS_PER_STATEMENT),
   );
   const own = `(SELECT id FROM bonus_references WHERE ${begins} ${some})`;
-  const [ofRows, paidByRows] = ['batch_id', 'COALESCE(payment_id, batch_id)'].map(
-    (id) => `(SELECT ${id} AS id FROM batch_rows FORCE INDEX (reference) WHERE ${begins} ${some})`,
-  );
+  const ofRow = (columns: string): string =>
+    `(SELECT ${columns} FROM batch_rows FORCE INDEX (reference) WHERE ${begins} ${some})`;
+  // Each batch once, because its rows would leave no place for what they paid.
+  const ofRows = `(SELECT DISTINCT batch_id AS id FROM ${ofRow('batch_id')} r)`;
+  const paidByRows = ofRow('COALESCE(payment_id, batch_id) AS id');
   const found: Uuid[] = [];
-  for (const group of [[own, paidByRows, ofRows], ...groups]) {
+  for (const group of [[own, ofRows, paidByRows], ...groups]) {
     if (found.length >= MAX_FOUND) break;
     const rows = await reader.query(`${group.join(' UNION ALL ')} ${some}`);
     found.push(...rows.map((row) => uuid.parse(row.id)));
