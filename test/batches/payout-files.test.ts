@@ -86,6 +86,11 @@ const WRONG_ROWS: readonly (readonly [string, SupplierRow, readonly Expected[]])
     { holder_document: number(`${SECRET}.5`) },
     [[2, 'holder_document', 'invalid_field', '4 to 20']],
   ],
+  [
+    'a long description of many numbers',
+    { description: '2041,'.repeat(40) },
+    [[2, 'description', 'invalid_field', '140 characters']],
+  ],
   ['an amount below the minimum', { amount: '1' }, [[2, 'amount', 'below_minimum', 'minimum']]],
   [
     'several',

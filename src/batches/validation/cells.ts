@@ -194,7 +194,12 @@ export function concealProblems(
   return problems.map((problem) => {
     const isAbove = problem.code === 'above_per_operation_limit';
     const message = isAbove ? 'the amount is above the limit of one operation' : problem.message;
-    return { ...problem, message: conceal(message), value: conceal(problem.value) };
+    // A mask may be longer than what it conceals.
+    return {
+      ...problem,
+      message: shorten(conceal(message), MAX_MESSAGE),
+      value: shorten(conceal(problem.value), MAX_VALUE),
+    };
   });
 }
 
