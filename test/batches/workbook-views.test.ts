@@ -250,6 +250,11 @@ const SHEETS: readonly Variant[] = [
     unread: [`${'x'.repeat(59)}…`],
   }),
   sheetsVariant(
+    'a hundred long names with invisible characters',
+    [paid, ...Array.from({ length: 100 }, () => other('&#xe0041;'.repeat(60), rowXml(['x'])))],
+    { unread: Array.from({ length: 100 }, () => `${'\\udb40\\udc41'.repeat(5).slice(0, 59)}…`) },
+  ),
+  sheetsVariant(
     'more than a hundred sheets',
     [paid, ...Array.from({ length: 120 }, (_, at) => other(`S${at}`, rowXml(['x'])))],
     { unread: Array.from({ length: 100 }, (_, at) => `S${at}`) },

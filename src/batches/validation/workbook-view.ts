@@ -11,7 +11,7 @@ const MAX_SHEET_NAME = 60;
 export function unreadSheets({ otherSheets }: WorkbookView): readonly string[] {
   return otherSheets
     .slice(0, MAX_SHEETS_NAMED)
-    .map(({ name }) => escapeInvisible(shorten(name, MAX_SHEET_NAME)));
+    .map(({ name }) => shorten(escapeInvisible(shorten(name, MAX_SHEET_NAME)), MAX_SHEET_NAME));
 }
 
 /** Returns the hidden columns among those that are read, in the order of the file. */
