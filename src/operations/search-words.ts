@@ -201,12 +201,20 @@ export async function findByTerms(
   } = {},
 ): Promise<readonly Uuid[]> {
   if (terms.length === 0 || among?.length === 0) return [];
+  const conditions = new Map(
+    await Promise.all(
+      terms.map(async (term) => {
+        const words = range === null || among !== null ? null : await wordsBeginning(reader, term);
+        return [term, words === null ? beginsSql('word', term) : wordsSql(words)] as const;
+      }),
+    ),
+  );
   const within = [
     ...(range === null ? [] : [`id>=${uuid.literal(range.from)}`, `id<${uuid.literal(range.to)}`]),
     ...(among === null ? [] : [`id IN (${among.map((id) => uuid.literal(id)).join(',')})`]),
   ];
   const entriesOf = (term: SearchTerm, most: number): string => {
-    const where = [beginsSql('word', term), ...within].join(' AND ');
+    const where = [conditions.get(term), ...within].join(' AND ');
     return `SELECT id FROM search_words FORCE INDEX (${among === null ? 'word' : 'PRIMARY'}) WHERE ${where}
       ORDER BY word DESC, id DESC LIMIT ${most}`;
   };
@@ -235,6 +243,32 @@ export async function findByTerms(
      WHERE TRUE${others.join('')} ORDER BY w.id DESC LIMIT ${limit}`,
   );
   return rows.map((row) => uuid.parse(row.id));
+}
+
+/** Number of words from which the entries below a beginning are read instead of those of each word. */
+const MAX_COMPLETE = 16;
+
+/**
+ * Returns all words that begin with the term, because the index has the ids of a range side by side only within one word.
+ * Null if there are many.
+ */
+async function wordsBeginning(reader: Reader, term: SearchTerm): Promise<readonly string[] | null> {
+  const words: string[] = [];
+  for (let after = ''; words.length < MAX_COMPLETE;) {
+    const [next] = await reader.query(
+      `SELECT word FROM search_words FORCE INDEX (word) WHERE ${beginsSql('word', term)} AND word>${string.literal(after)} ORDER BY word LIMIT 1`,
+    );
+    if (next === undefined) return words;
+    after = string.parse(next.word);
+    words.push(after);
+  }
+  return null;
+}
+
+function wordsSql(words: readonly string[]): string {
+  return words.length === 0
+    ? 'FALSE'
+    : `word IN (${words.map((word) => string.literal(word)).join(',')})`;
 }
 
 /** Number of people whose operations one search reads, and of movements and transfers of each. */

@@ -125,7 +125,8 @@ async function answer(view: View, given: SearchQuery): Promise<Html> {
   if (isAmount && countFound(await findByText(reader, text, view.now)) === 0)
     return withinDays(view, { ...query, text: '', amount: text, asset: '' }, null);
   const kind = KINDS.find((one) => one === query.kind);
-  const all = await findAnywhere(reader, text, view.now, before && { before, kind });
+  const later = before && { before, kind };
+  const all = await findAnywhere(reader, text, view.now, later, mostOf(query));
   if (before !== null || countFound(all.found) > 0) return wordResults(view, query, all);
   const id = parseUuid(text);
   const at = id === null ? null : creationTimeOf(id);
@@ -140,6 +141,11 @@ async function answer(view: View, given: SearchQuery): Promise<Html> {
 
 function idsIn(found: SearchResult): readonly Uuid[] {
   return Object.values(found).flatMap((rows) => rows.map(({ id }) => id));
+}
+
+/** Returns the number of results that a page needs of each kind: one more than it shows. Undefined for the page of one kind. */
+function mostOf({ kind }: SearchQuery): number | undefined {
+  return kind === '' ? MAX_FOUND + 1 : undefined;
 }
 
 /** Shows what the text names exactly, the newest results of each kind, and links to those that follow. */
@@ -204,7 +210,13 @@ async function withinDays(
     ),
     isExamined || query.from !== ''
       ? null
-      : findByWords(reader, { ...terms, asset: asset ?? terms.asset }, isOpen ? null : windows),
+      : findByWords(
+          reader,
+          { ...terms, asset: asset ?? terms.asset },
+          isOpen ? null : windows,
+          null,
+          mostOf(query),
+        ),
   ]);
   const found = mergeResults(examined, indexed?.found ?? examined);
   const pathOn = (from: Uuid, kind: string): string =>

@@ -12,7 +12,7 @@ import { findEach, MAX_FOUND, type SearchResult, TABLES } from './search.js';
 /** Finds operations by their time, and within it by amount and text, for which no index exists. */
 
 /** Maximum of rows of a table that one search examines. */
-const MAX_EXAMINED = 20_000;
+const MAX_EXAMINED = 5_000;
 
 /** A time span for the tenants of one time zone, or for all tenants if `timeZone` is null. */
 export interface Window {

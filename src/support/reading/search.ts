@@ -84,16 +84,28 @@ export async function findEach<Kind extends keyof Rows>(
   return { ...NOTHING, ...Object.fromEntries(found) };
 }
 
-export async function findResources(reader: Reader, ids: readonly Uuid[]): Promise<SearchResult> {
+/** Returns the newest `most` of each kind, or all. */
+export async function findResources(
+  reader: Reader,
+  ids: readonly Uuid[],
+  most?: number,
+): Promise<SearchResult> {
   const found = [...new Set(ids)].map((id) => uuid.literal(id));
-  return found.length === 0 ? NOTHING : findWhere(reader, `WHERE id IN (${found.join(',')})`);
+  const where = `WHERE id IN (${found.join(',')})`;
+  return found.length === 0 ? NOTHING : findWhere(reader, where, 'ORDER BY id DESC', most);
 }
 
 /** Finds the ids in all tables by one statement, because most tables have none, and then reads the rows. */
-async function findWhere(reader: Reader, where: string, end = ''): Promise<SearchResult> {
+async function findWhere(
+  reader: Reader,
+  where: string,
+  order: string,
+  most?: number,
+): Promise<SearchResult> {
+  const limit = most === undefined ? '' : `LIMIT ${most}`;
   const parts = KINDS.map((kind) => {
     const isListed = kind === 'accounts' ? " AND type<>'system'" : '';
-    return `(SELECT '${kind}' AS kind, id FROM ${TABLES[kind].name} FORCE INDEX (PRIMARY) ${where}${isListed} ${end})`;
+    return `(SELECT '${kind}' AS kind, id FROM ${TABLES[kind].name} FORCE INDEX (PRIMARY) ${where}${isListed} ${order} ${limit})`;
   });
   const ids = groupBy(await reader.query(parts.join(' UNION ALL ')), ({ kind }) => kind);
   return findEach(
@@ -112,9 +124,7 @@ export function idBeginsSql(text: string): string | null {
 
 export async function findByIdBeginning(reader: Reader, text: string): Promise<SearchResult> {
   const begins = idBeginsSql(text);
-  return begins === null
-    ? NOTHING
-    : findWhere(reader, `WHERE ${begins}`, `ORDER BY id LIMIT ${MAX_FOUND}`);
+  return begins === null ? NOTHING : findWhere(reader, `WHERE ${begins}`, 'ORDER BY id', MAX_FOUND);
 }
 
 /** Returns the time in a time-ordered id, or null for another kind of id. */

@@ -139,13 +139,14 @@ interface LaterPart {
 /**
  * Finds resources of these windows, or of all time for null. Some of the words may be in the name
  * of an account whose operation has the others and the amount. `next` is the last id that was
- * examined, or null if all were.
+ * examined, or null if all were. `most` limits each kind.
  */
 export async function findByWords(
   reader: Reader,
   { words, amounts, asset }: SearchTerms,
   windows: readonly Window[] | null,
   later: LaterPart | null = null,
+  most?: number,
 ): Promise<{ readonly found: SearchResult; readonly next: Uuid | null }> {
   const kind = later?.kind;
   const range = (windows ?? later) && {
@@ -186,7 +187,12 @@ export async function findByWords(
           createdAt <= window.to &&
           (window.timeZone === null || window.timeZone === zoneOf.get(tenantId ?? id))),
     );
-  const found = await findResources(reader, [...ids, ...ofPeople, ...ofNamed.map(({ id }) => id)]);
+  const found = await findResources(
+    reader,
+    [...ids, ...ofPeople, ...ofNamed.map(({ id }) => id)],
+    // Those of other times and assets are removed below.
+    windows === null && asset === null ? most : undefined,
+  );
   const isExamined = ({ id }: SearchedRow): boolean => next === null || id >= next;
   const wanted = Object.entries(found).map(([of, all]) => [
     of,
@@ -206,19 +212,20 @@ export function findAccountsNamed(reader: Reader, text: string): Promise<readonl
 /**
  * Returns the newest resources that a text finds in any way: those that it names exactly, which a
  * later part omits, and those that have its words, of which `isCut` tells whether more are recent.
- * The indexes have no words of the last minutes, of which all operations are searched.
+ * The indexes have no words of the last minutes, of which all operations are searched. `most` limits each kind.
  */
 export async function findAnywhere(
   reader: Reader,
   text: string,
   now: Instant,
   later: LaterPart | null = null,
+  most?: number,
 ) {
   const kinds = DATED_KINDS.filter((one) => one === (later?.kind ?? one));
   const fresh = { amounts: null, about: aboutText(text), kinds };
   const [exact, byWords, recent] = await Promise.all([
     later === null ? findByText(reader, text, now) : findResources(reader, []),
-    findByWords(reader, termsOf(text), null, later),
+    findByWords(reader, termsOf(text), null, later, most),
     findCreatedWithin(reader, [recentWindow(now, FRESH_MS)], fresh, later?.before),
   ]);
   const named = mergeResults(byWords.found, recent.found);
