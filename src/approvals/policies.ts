@@ -93,9 +93,10 @@ export function removePolicy(
   accountId: Uuid,
   asset: Asset,
   changer: Changer,
+  why: AuditDetails = {},
 ): Promise<PolicyState | null> {
   return changeAccount(database, changer, accountId, (transaction, account, actor) =>
-    changePolicy(transaction, account, asset, null, actor, clock),
+    changePolicy(transaction, account, asset, null, actor, clock, why),
   );
 }
 
@@ -188,6 +189,7 @@ async function changePolicy(
   requested: Policy | null,
   actor: Actor,
   clock: Clock,
+  why: AuditDetails = {},
 ): Promise<PolicyState | null> {
   // While the account is locked, no later command on it can have an earlier instant.
   const { lastPostedAt } = await readLastPosting(transaction, account.id);
@@ -201,7 +203,12 @@ async function changePolicy(
   const requester = plan.isRequest ? actor : requesterOf(row);
   await writePolicy(transaction, account, asset, plan, requester);
   for (const { action, details } of auditEntriesOf(asset, before, plan, requested))
-    await recordAction(transaction, actor, at, accountAudit(account, action, details));
+    await recordAction(
+      transaction,
+      actor,
+      at,
+      accountAudit(account, action, { ...details, ...why }),
+    );
   return { current: plan.current, pending: plan.pending };
 }
 

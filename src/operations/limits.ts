@@ -73,6 +73,7 @@ export async function setAccountLimits(
   { database, clock }: DatabaseDeps,
   change: LimitChange,
   actor: Actor,
+  why: AuditDetails = {},
 ): Promise<void> {
   const { accountId, asset } = change;
   await transact(database, async (transaction) => {
@@ -93,6 +94,7 @@ export async function setAccountLimits(
       asset,
       ...textsOf(asset, own),
       ...changedFrom(textsOf(asset, limitsOf(account, asset, before)), inForce),
+      ...why,
     };
     await recordAction(transaction, actor, clock(), accountAudit(account, 'limits.set', details));
   });
@@ -104,6 +106,7 @@ export async function clearAccountLimits(
   accountId: Uuid,
   asset: Asset,
   actor: Actor,
+  why: AuditDetails = {},
 ): Promise<boolean> {
   return transact(database, async (transaction) => {
     const account = await lockAccount(transaction, accountId);
@@ -112,7 +115,7 @@ export async function clearAccountLimits(
     await transaction.execute(deleteSql(accountLimits, { accountId, asset }));
     const before = textsOf(asset, limitsOf(account, asset, own));
     const after = textsOf(asset, limitsOf(account, asset, undefined));
-    const details = { asset, ...changedFrom(before, after) };
+    const details = { asset, ...changedFrom(before, after), ...why };
     const entry = accountAudit(account, 'limits.clear', details);
     await recordAction(transaction, actor, clock(), entry);
     return true;

@@ -176,7 +176,7 @@ async function runWithResources<Deps extends Ops, S extends z.ZodRawShape>(
   input: InputOf<S>,
   { tenant }: Invocation,
 ): Promise<void> {
-  await run(ops, await resolveLookups(ops.database.reader, input, tenant), tenant);
+  await run(ops, await resolveLookups(ops.database.reader, input, tenant, ops.output), tenant);
 }
 
 /** Decides whether the user may run a command; no other place does. */
@@ -232,6 +232,7 @@ const CODE_OPTION = [
   '--code <code>',
   'what your authenticator shows now; without it you are asked',
 ] as const;
+const NO_CODE = '--code is required without a terminal';
 /** Commands that show a list, by their first word; the others have one of the options. */
 const LISTS = /^(list|stuck|waiting|movements|deliveries|sessions)\b/;
 const ALSO_WATCHED = /^status\b/;
@@ -325,9 +326,9 @@ async function withOps(invocation: Invocation, work: (ops: Ops) => Promise<void>
   const output = new Output(invocation);
   const deps = buildOpsParts(config, (line) => output.say(line));
   const path = config.OPS_SESSIONS ?? SESSION_FILE;
-  const code = async (name: string): Promise<string | null> =>
-    invocation.code ??
-    (output.canAsk ? output.ask(`Code of ${name}'s authenticator`, '--code is required') : null);
+  const asksForCode = invocation.code === undefined && output.canAsk;
+  const code = async (name: string, remark = ''): Promise<string> =>
+    invocation.code ?? output.ask(`${remark}Code of ${name}'s authenticator`, NO_CODE);
   try {
     // Commands date changes and decide what has expired. (docs/operations/database.md, Clocks)
     await deps.databaseClock.read(deps.database.lookup);
@@ -336,6 +337,7 @@ async function withOps(invocation: Invocation, work: (ops: Ops) => Promise<void>
       config,
       output,
       code,
+      asksForCode,
       key: config.OPS_KEY,
       as: invocation.as,
       sessions: new SessionFile(path, databaseKey(config.MYSQL_URL)),

@@ -23,7 +23,7 @@ import { STAFF_RIGHTS } from '../db/entities/staff.js';
 import { amountsBeginning } from '../support/reading/term-search.js';
 import { UsageError } from './failures.js';
 import { PROGRAM } from './help.js';
-import { named } from './lookups.js';
+import { Lookup, named } from './lookups.js';
 import type { Output } from './output.js';
 import { didYouMean, similarTo } from './similar.js';
 
@@ -45,31 +45,40 @@ export function option(help: string, schema: z.ZodType = text): z.ZodType {
 export const optional = (help: string) => option(help, optionalText);
 export const flag = (help: string) => option(help, z.boolean().default(false));
 
-/** Defines a reason in one line of at most `most` characters. */
-export const reason = (purpose = '; the audit log keeps it', most = MAX_REASON) =>
+/** Parses a reason in one line of at most `most` characters. */
+const reasonText = (most = MAX_REASON) =>
+  text.transform((given, context) => {
+    const cleaned = cleanText(given, most);
+    if ('clean' in cleaned) return cleaned.clean;
+    context.addIssue(faultInWords(cleaned.fault, most));
+    return z.NEVER;
+  });
+
+const reasonHelp = (purpose = '; the audit log keeps it', most = MAX_REASON) =>
+  `<text> why, up to ${most} characters${purpose}; asked for at a terminal`;
+
+/** Defines a reason that a command asks for by `reasonOf`, once it knows that it can act. */
+export const askedReason = (purpose?: string, most = MAX_REASON) =>
+  option(reasonHelp(purpose, most), reasonText(most).optional());
+
+/** Defines a reason that is asked for before the command runs, once its resources are found. */
+export const reason = (purpose?: string) =>
   option(
-    `<text> why, up to ${most} characters${purpose}`,
-    text.transform((given, context) => {
-      const cleaned = cleanText(given, most);
-      if ('clean' in cleaned) return cleaned.clean;
-      context.addIssue(faultInWords(cleaned.fault, most));
-      return z.NEVER;
-    }),
+    reasonHelp(purpose),
+    optionalText.transform((given) => new Lookup((_, __, output) => reasonOf(given, output))),
   );
 
-/** Defines a reason that is asked for at a terminal. */
-export const askedReason = (purpose: string) =>
-  option(`<text> why${purpose}; asked for at a terminal`, reason().optional());
-
 /** Returns the reason, asked for if it is missing. Throws UsageError. */
-export async function reasonOf(given: string | undefined, output: Output): Promise<string> {
-  const asked = given ?? (await output.ask('Reason', '--reason is required'));
-  const result = reason().safeParse(asked);
+export async function reasonOf(
+  given: string | undefined,
+  output?: Output,
+  most = MAX_REASON,
+): Promise<string> {
+  const asked = given ?? (await output?.ask('Reason', '--reason is required'));
+  const result = reasonText(most).safeParse(asked);
   if (result.success) return result.data;
   throw new UsageError(`--reason: ${result.error.issues[0]?.message ?? 'is not valid'}`);
 }
-
-export const optionalReason = option(`<text> why; the audit log keeps it`, reason().optional());
 
 export function optionsOf(schema: z.ZodObject): (readonly [flags: string, help: string])[] {
   return Object.entries(schema.shape).flatMap(([name, field]) => {

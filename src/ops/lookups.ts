@@ -25,13 +25,22 @@ import { findStaff } from '../staff/people.js';
 import { findByIdBeginning, idBeginsSql } from '../support/reading/search.js';
 import { OpsError, shellWord, UsageError } from './failures.js';
 import { PROGRAM } from './help.js';
+import type { Output } from './output.js';
 import { orSimilar, similarTo } from './similar.js';
 import { readStandardInput } from './standard-input.js';
 
-/** A resource that an input names. It is found once the user is authorised, or to choose what the command needs. */
+/**
+ * A resource that an input names, or a text that is asked for. It is found once the user is
+ * authorised, or to choose what the command needs.
+ */
 export class Lookup<Resource> {
-  /** `tenant` is the user's name for the tenant, empty without the option. Throws OpsError. */
-  constructor(readonly find: (reader: Reader, tenant?: string) => Promise<Resource>) {}
+  /**
+   * `tenant` is the user's name for the tenant, empty without the option. Nothing is asked for
+   * without `output`. Throws OpsError and UsageError.
+   */
+  constructor(
+    readonly find: (reader: Reader, tenant?: string, output?: Output) => Promise<Resource>,
+  ) {}
 }
 
 /** An input with its resources in place of their lookups. */
@@ -45,10 +54,11 @@ export async function resolveLookups<Input extends object>(
   reader: Reader,
   input: Input,
   tenant: string,
+  output: Output,
 ): Promise<Resolved<Input>> {
   const found: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(input))
-    found[name] = value instanceof Lookup ? await value.find(reader, tenant) : value;
+    found[name] = value instanceof Lookup ? await value.find(reader, tenant, output) : value;
   return found as Resolved<Input>;
 }
 

@@ -1,9 +1,9 @@
 import { recordAction } from '../access/audit-log.js';
 import { checkedText, MAX_REASON } from '../core/checked-text.js';
-import { ApiError, assertFound, invalidState, type Refusal } from '../core/errors.js';
+import { ApiError, invalidState, type Refusal } from '../core/errors.js';
 import { newId } from '../core/ids.js';
 import type { Instant } from '../core/instant.js';
-import type { Transaction } from '../db/database.js';
+import type { Reader, Transaction } from '../db/database.js';
 import {
   type Staff,
   staff,
@@ -55,20 +55,32 @@ export async function proposeFactorReset(
   });
 }
 
+/** Throws what `approveFactorReset` throws, before this person gives a code. */
+export async function assertResetProposed(
+  reader: Reader,
+  person: Staff,
+  by: StaffIdentity,
+): Promise<StaffFactorReset> {
+  throwIfRefused(resetRefusal(person, by));
+  const reset = await findOpenReset(reader, person);
+  if (reset === undefined)
+    throw new ApiError(invalidState(`no new authenticator of ${person.name} is proposed`));
+  throwIfRefused(secondPersonRefusal(reset.proposedById, by.id));
+  return reset;
+}
+
 /**
  * Removes the old secret, lifts the lock-out and ends all sessions. Throws authority_insufficient
- * (the proposer, the person concerned, or without the right), not_found.
+ * (the proposer, the person concerned, or without the right), invalid_state (nothing is proposed).
  */
 export async function approveFactorReset(
   { database, clock, encryptionKeys }: StaffDeps,
   person: Staff,
   by: StaffIdentity,
 ): Promise<NewFactor> {
-  throwIfRefused(resetRefusal(person, by));
   return transact(database, async (transaction) => {
     await lockPerson(transaction, person);
-    const reset = assertFound(await findOpenReset(transaction, person));
-    throwIfRefused(secondPersonRefusal(reset.proposedById, by.id));
+    const reset = await assertResetProposed(transaction, person, by);
     const factor = newFactor(encryptionKeys, person);
     const set = { ...sealedColumns(factor), ...UNLOCKED };
     await transaction.execute(updateSql(staff, set, { id: person.id }));
@@ -125,8 +137,8 @@ async function lockPerson(transaction: Transaction, { id, kind }: Staff): Promis
 }
 
 function findOpenReset(
-  transaction: Transaction,
+  reader: Reader,
   { id: staffId }: Staff,
 ): Promise<StaffFactorReset | undefined> {
-  return transaction.find(staffFactorResets, { staffId, status: 'proposed' });
+  return reader.find(staffFactorResets, { staffId, status: 'proposed' });
 }

@@ -62,7 +62,7 @@ describe('a refund of wrong fees', () => {
   const adjust = (...args: readonly string[]): Promise<Ran> =>
     command('adjustments', ...args, ...named(), '--yes');
   const reject = async (reference: string): Promise<void> =>
-    void shown(await adjust('reject', reference, '--as', 'maria'));
+    void shown(await adjust('reject', reference, '--reason', 'wrong', '--as', 'maria'));
   const referencesUnder = async (name: string, status: string): Promise<string[]> => {
     const rows = await db.sql(
       `SELECT reference FROM adjustments WHERE refund_name='${name}' AND status='${status}' ORDER BY id`,

@@ -124,7 +124,7 @@ describe('npm run ops', () => {
       [['tenant'], /unknown command 'tenant'/],
       [words`accounts open X --tenant ${tenant}`, /^error: --type is required\n\(--help shows/m],
       [
-        words`limits set $treasury --tenant ${tenant} --asset COPM --maximum 1.500,00`,
+        words`limits set $treasury --tenant ${tenant} --asset COPM --maximum 1.500,00 --reason high`,
         /1\.500,00 is not an amount of COPM: write it with all decimals/,
       ],
       [words`members grant finance boss --tenant ${tenant}`, /<role>: must be one of viewer/],

@@ -598,7 +598,7 @@ describe('a list or a search of the command line', () => {
     await people.signIn(`lea ${randomUUID()}`);
     await fails(2, /--since \S+ is not within the last 30 days/, ...tooLong);
     await one('webhooks', 'recover', endpoint, '--since', '30d');
-    const again = await one('webhooks', 'redeliver', text(event?.id));
+    const again = await one(...words`webhooks redeliver ${text(event?.id)} --reason lost`);
     assert.deepEqual([again.queued, again.endpoints], [true, 1]);
   });
 

@@ -116,7 +116,7 @@ describe('the privileged commands of operators', () => {
     assert.deepEqual([verified.status, verified.document_last4], ['verified', '4050']);
     const limited = await acts(
       'limits.set',
-      ...words`limits set $priv.ana ${IN} --asset COPM --maximum 200000`,
+      ...words`limits set $priv.ana ${IN} --asset COPM --maximum 200000 --reason 'ticket 5'`,
     );
     const [copm, dusd] = z.array(OBJECT).parse(limited.items);
     assert.deepEqual(
@@ -124,9 +124,9 @@ describe('the privileged commands of operators', () => {
       [{ raw: '200000', asset: 'COPM' }, 'this account'],
     );
     assert.equal(dusd?.set_for, 'its type');
-    await acts('limits.clear', 'limits', 'clear', '$priv.ana', ...IN, '--asset', 'COPM');
+    await acts('limits.clear', ...words`limits clear $priv.ana ${IN} --asset COPM --reason over`);
     await acts('account.freeze', 'accounts', 'freeze', '$priv.ana', ...IN, '--reason', 'ticket 1');
-    await acts('account.unfreeze', 'accounts', 'unfreeze', '$priv.ana', ...IN);
+    await acts('account.unfreeze', ...words`accounts unfreeze $priv.ana ${IN} --reason over`);
     await acts('alias.release', 'accounts', 'release-alias', '$priv.ana', ...IN);
     const { id: opened } = await done(['accounts', 'show', '$priv-acme', ...IN]);
     const dated = `UPDATE balances SET last_posted_at=last_posted_at + INTERVAL 1 DAY WHERE asset='COPM' AND account_id=${idLiteral(text(opened))}`;
@@ -184,7 +184,8 @@ describe('the privileged commands of operators', () => {
       'adjustment.reject',
       ...(await people.withCode(words`adjustments reject a2 ${IN} --reason 'paid once'`)),
     );
-    const approve = ['adjustments', 'approve', 'a1', ...IN, '--as', 'mary'];
+    const { id } = await done(words`adjustments show a1 ${IN}`);
+    const approve = words`adjustments approve ${text(id).slice(0, 13)} --reason seen --as mary`;
     const { stderr } = await ops(await people.withCode(approve));
     const question = `Take 1,500.00 COPM out of the account of Acme of ${tenant} (twice), proposed by bob`;
     assert.match(stderr, new RegExp(question.replace(/[().]/g, '\\$&')));
@@ -292,7 +293,7 @@ describe('the privileged commands of operators', () => {
       );
       const policy = [guarded.id, '--asset', 'DUSD'];
       await acts('approval_policy.set', 'policies', 'set', ...policy, '--threshold', '1');
-      await acts('approval_policy.remove', 'policies', 'remove', ...policy);
+      await acts('approval_policy.remove', ...words`policies remove ${policy} --reason over`);
       const reset = ['staff', 'reset-factor', 'zoe'];
       await acts('staff.reset_propose', ...(await people.withCode([...reset, '--reason', 'lost'])));
       await acts(
@@ -329,8 +330,8 @@ describe('the privileged commands of operators', () => {
       /^paused by bob since \d\d:\d\d UTC: nothing is sent until it is resumed$/,
     );
     assert.equal((await done(['webhooks', 'show', id])).status, 'paused');
-    assert.equal(await state('webhooks', 'resume', id), 'no events to send');
-    await state('webhooks', 'retry-now', id);
+    assert.equal(await state(...words`webhooks resume ${id} --reason over`), 'no events to send');
+    await state(...words`webhooks retry-now ${id} --reason over`);
     await state('webhooks', 'recover', id, '--since', new Date(Date.now() - 60_000).toISOString());
     assert.match(
       await state(...words`webhooks disable ${id} --reason 'ticket 118'`),
@@ -340,7 +341,7 @@ describe('the privileged commands of operators', () => {
     const own = listed.find((row) => row.id === id);
     assert.equal(own?.disabled_reason, 'by_operator');
     assert.match(text(own.tenant), /^tenant .* of a test$/);
-    assert.equal(await state('webhooks', 'enable', id), 'no events to send');
+    assert.equal(await state(...words`webhooks enable ${id} --reason over`), 'no events to send');
     assert.deepEqual((await done(['webhooks', 'deliveries', id])).items, []);
     const { code, stderr } = await ops(['webhooks', 'show', randomUUID()]);
     assert.deepEqual([code, /there is no webhook endpoint/.test(stderr)], [1, true]);
@@ -464,7 +465,7 @@ describe('the privileged commands of operators', () => {
     const issued = await done(words`tokens issue careful ${IN} --member clerk --scopes read`);
     const before = await newest();
     for (const args of [
-      ['accounts', 'close', '$priv-care', ...IN],
+      words`accounts close $priv-care ${IN} --reason over`,
       ['accounts', 'release-alias', '$priv-care', ...IN],
       ['accounts', 'set-alias', '$priv-care', '$priv-other', ...IN],
       ['tokens', 'rotate', String(issued.key_id)],

@@ -76,8 +76,8 @@ describe('the questions of the command line', () => {
   it('what weakens or stops something asks first, and names who acts and what follows', async () => {
     const endpoint = 'Deactivate leo: their sessions end now';
     await one('staff', 'add', 'leo', '--can', 'read', '--yes');
-    const limits = words`limits set ${ANA} --asset COPM --maximum 200000`;
-    const remove = ['policies', 'remove', ...ANA, '--asset', 'COPM'];
+    const limits = words`limits set ${ANA} --asset COPM --maximum 200000 --reason high`;
+    const remove = words`policies remove ${ANA} --asset COPM --reason low`;
     const of = ['--tenant', tenant];
     const fee = words`--tenant ${tenant} --operation payout --asset COPM`;
     await one(...words`accounts open Fees ${of} --type business --alias $ask.fees`);
@@ -115,7 +115,7 @@ describe('the questions of the command line', () => {
       [FREEZE, /may receive, but not send/],
       [['staff', 'deactivate', 'leo'], new RegExp(endpoint)],
       [
-        words`limits set ${ANA} --asset COPM --maximum 2,000.00`,
+        words`limits set ${ANA} --asset COPM --maximum 2,000.00 --reason high`,
         /maximum from [\d,.]+ COPM to 2,000\.00 COPM: they apply/,
       ],
       [
@@ -148,6 +148,29 @@ describe('the questions of the command line', () => {
     const { stdout } = await atTerminal(propose, 'ticket 7\r');
     assert.match(stdout, /Reason, in the name of maria: /);
     assert.match(stdout, /Propose to put 7\.00 COPM into the account of Ana of .* \(ticket 7\)/);
+    for (const args of [
+      words`accounts freeze ${ANA}`,
+      words`accounts unfreeze ${ANA}`,
+      words`limits set ${ANA} --asset COPM --maximum 200000`,
+      words`policies remove ${ANA} --asset COPM`,
+      words`staff reset-factor leo`,
+    ]) {
+      await fails(2, /--reason is required/, ...args, '--yes');
+      assert.match((await atTerminal(args, '\u0003')).stdout, /Reason, in the name of maria: /);
+    }
+  });
+
+  it('a wrong code is followed by a question for another, at a terminal, and what is refused anyway asks for none', async () => {
+    const begin = words`restore begin --nothing-lost --reason moved --yes`;
+    const { stdout } = await atTerminal(begin, '000000\r');
+    assert.match(
+      stdout,
+      /The code is wrong\. Code of maria's authenticator, in .*: .*nothing was/s,
+    );
+    const login = await atTerminal(['login', 'maria'], '000000\r');
+    assert.match(login.stdout, /The code is wrong\. Code of maria's authenticator: /);
+    const approve = words`staff reset-factor leo --approve`;
+    await fails(1, /no new authenticator of leo is proposed/, ...approve);
   });
 
   it('a "no" neither asks for a code nor does anything; the code is asked for after a "yes"', async () => {
@@ -159,7 +182,7 @@ describe('the questions of the command line', () => {
     const asked = await atTerminal(begin, 'y\r');
     assert.match(asked.stdout, /Go on\?.*Code of maria's authenticator.*nothing was changed/s);
     assert.equal(asked.code, 130);
-    await fails(1, /no code was given/, ...begin, '--yes');
+    await fails(2, /--code is required without a terminal/, ...begin, '--yes');
     assert.deepEqual(await rows('restore', 'status'), []);
   });
 

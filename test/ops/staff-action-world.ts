@@ -81,10 +81,10 @@ async function payouts(test: TestDatabase, api: TestApi, proposer: Staff) {
   };
   const resolve = (id: Uuid, ...more: readonly string[]) => ['payouts', 'resolve', id, ...more];
   const resolutions = {
-    'payout.retry': ['payouts', 'retry', await silent()],
+    'payout.retry': ['payouts', 'retry', await silent(), ...WHY],
     'payout.resolve_propose': resolve(await silent(), '--outcome', 'completed', ...WHY),
-    'payout.resolve_approve': resolve(await proposed(), '--approve'),
-    'payout.resolve_reject': resolve(await proposed(), '--reject'),
+    'payout.resolve_approve': resolve(await proposed(), '--approve', ...WHY),
+    'payout.resolve_reject': resolve(await proposed(), '--reject', ...WHY),
   };
   await own.guard(1);
   const act = async (action: string) => ['payouts', action, await own.createPending(), ...WHY];
@@ -129,6 +129,7 @@ async function funding(test: TestDatabase, api: TestApi, proposer: Staff) {
       await proposed('matrix-1'),
       '--tenant',
       tenantId,
+      ...WHY,
     ],
     'adjustment.reject': [
       'adjustments',
@@ -136,6 +137,7 @@ async function funding(test: TestDatabase, api: TestApi, proposer: Staff) {
       await proposed('matrix-2'),
       '--tenant',
       tenantId,
+      ...WHY,
     ],
   };
 }
@@ -200,12 +202,12 @@ async function webhooks(api: TestApi) {
   ];
   return {
     'webhook.pause': act('pause', ...WHY),
-    'webhook.resume': act('resume'),
-    'webhook.retry_now': act('retry-now'),
+    'webhook.resume': act('resume', ...WHY),
+    'webhook.retry_now': act('retry-now', ...WHY),
     'webhook.recover': act('recover', '--since', new Date(Date.now() - 60_000).toISOString()),
-    'webhook.redeliver': ['webhooks', 'redeliver', text(event?.id)],
+    'webhook.redeliver': ['webhooks', 'redeliver', text(event?.id), ...WHY],
     'webhook.disable': ['webhooks', 'disable', await register(), ...WHY],
-    'webhook.enable': ['webhooks', 'enable', disabled],
+    'webhook.enable': ['webhooks', 'enable', disabled, ...WHY],
   };
 }
 

@@ -105,7 +105,7 @@ describe('staff actions on the command line', () => {
     const args = [...commands[act], ...(given.args ?? [])];
     const { code, stdout, stderr } = await ops(args, given.env);
     const how = `${act}: ${given.how}: ${stderr}`;
-    assert.deepEqual([code, stdout], [1, ''], how);
+    assert.deepEqual([code, stdout], [given.code ?? 1, ''], how);
     assert.match(stderr, given.says, how);
     assert.deepEqual(await state(), before, how);
     const left = (await lines()).slice(recorded.length);
@@ -127,6 +127,8 @@ describe('staff actions on the command line', () => {
     readonly says: RegExp;
     /** The person whom the line names; null without a line. */
     readonly actor: string | null;
+    /** The exit code (default: 1). */
+    readonly code?: number;
   }
 
   const service = (key: string) => ({
@@ -164,13 +166,14 @@ describe('staff actions on the command line', () => {
     const deps = staffPartsOf(test.database);
     const place = { channel: 'support', place: 'test' } as const;
     assert.ok('session' in (await signIn(deps, { name: able.name, code: used, ...place })));
-    const by = (how: string, code: string | null, says: RegExp): Given => {
-      const args = code === null ? [] : ['--code', code];
-      return { how, env: envOf('able'), says, actor: 'able', args };
-    };
+    const by = (how: string, code: string, says: RegExp): Given => ({
+      ...{ how, env: envOf('able'), says, actor: 'able', args: ['--code', code] },
+    });
+    const noCode = { how: 'no code', env: envOf('able'), code: 2, actor: null };
     const robot = { how: 'a service', env: service(keys.get('robot')!), actor: 'robot' };
     return [
-      by('no code', null, /no code was given; .*with --code/),
+      { ...noCode, says: /--code is required without a terminal/ },
+      by('an empty code', '', /no code was given; .*with --code/),
       by('a wrong code', WRONG, /the code is wrong; .*with --code/),
       by('a code that is none', "1' OR '1", /the code is wrong/),
       by('a used code', used, /the code was used before/),

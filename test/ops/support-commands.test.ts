@@ -211,7 +211,8 @@ describe('the commands of operators for support', () => {
     // What is refused in any case is not asked about.
     await fails(1, /it is rejected/, ...words`transfers reject ${id} --reason late`);
     assert.equal((await rows(...refused, 'transfer.reject_refused')).length, 1);
-    await fails(1, /cannot be closed: its balances/, 'accounts', 'close', own.guarded.id);
+    const close = words`accounts close ${own.guarded.id} --reason over`;
+    await fails(1, /cannot be closed: its balances/, ...close);
   });
 
   it('the command line requires a reason of at most 140 characters, and a confirmation before it cancels or rejects', async () => {

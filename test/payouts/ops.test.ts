@@ -54,7 +54,7 @@ describe('the commands of operators for payouts', () => {
   const propose = (id: Uuid, outcome: string, reason: string) =>
     json(...RESOLVE, id, '--outcome', outcome, '--reason', reason, '--as', 'maria');
   const decide = (id: Uuid, decision: 'approve' | 'reject', who: string) =>
-    json(...RESOLVE, id, `--${decision}`, '--as', who);
+    json(...RESOLVE, id, `--${decision}`, '--reason', 'checked', '--as', who);
   const refused = async (message: RegExp, ...args: string[]): Promise<void> => {
     const { code, stderr } = await ops([...args, '--yes']);
     assert.notEqual(code, 0);
@@ -76,7 +76,14 @@ describe('the commands of operators for payouts', () => {
   it('operators cannot retry a payout without the address of its rail, and nothing is counted', async () => {
     const id = await own.pay();
     await db.change(`UPDATE payouts SET rail='http:gone' WHERE id=${idLiteral(id)}`);
-    await refused(/the rail http:gone is not configured here/, 'payouts', 'retry', id);
+    await refused(
+      /the rail http:gone is not configured here/,
+      'payouts',
+      'retry',
+      id,
+      '--reason',
+      'late',
+    );
     const { status, attempts } = await rowOf(db, id);
     assert.deepEqual([status, attempts, await actsOn(id)], ['approved', 0, []]);
   });
@@ -126,7 +133,16 @@ describe('the commands of operators for payouts', () => {
     assert.equal((await rowOf(db, id)).status, 'in_progress');
     const shown = JSON.parse((await ops(['payouts', 'show', id, '--json'])).stdout) as Json;
     assert.match(text(shown.waits_for), /^a second person/);
-    await refused(/a second person does/, ...RESOLVE, id, '--approve', '--as', 'maria');
+    await refused(
+      /a second person does/,
+      ...RESOLVE,
+      id,
+      '--approve',
+      '--reason',
+      'checked',
+      '--as',
+      'maria',
+    );
     await refused(
       /already proposed/,
       ...RESOLVE,
@@ -138,7 +154,7 @@ describe('the commands of operators for payouts', () => {
       '--as',
       'leo',
     );
-    const unasked = await ops([...RESOLVE, id, '--approve', '--as', 'leo']);
+    const unasked = await ops([...RESOLVE, id, '--approve', '--reason', 'checked', '--as', 'leo']);
     assert.match(
       unasked.stderr,
       /is in_progress: completed, proposed by maria: on the statement: this cannot be undone/,
@@ -182,7 +198,10 @@ describe('the commands of operators for payouts', () => {
       [kind, reported, effect, reference],
       ['callback', 'completed', 'conflict', 'R-77'],
     );
-    assert.equal((await json('payouts', 'retry', id, '--as', 'leo')).status, 'failed');
+    assert.equal(
+      (await json('payouts', 'retry', id, '--reason', 'late', '--as', 'leo')).status,
+      'failed',
+    );
     await propose(id, 'completed', 'on the statement');
     assert.equal((await decide(id, 'approve', 'leo')).status, 'completed');
     assert.deepEqual(await balanceOf(db.database, own.source.id), {
@@ -195,7 +214,10 @@ describe('the commands of operators for payouts', () => {
   it('operators poll a rail at once, and approve or reject pending payouts', async () => {
     const lost = await own.pay('07');
     await railsOf(db).submissions.submit(lost);
-    assert.equal((await json('payouts', 'retry', lost, '--as', 'leo')).status, 'completed');
+    assert.equal(
+      (await json('payouts', 'retry', lost, '--reason', 'late', '--as', 'leo')).status,
+      'completed',
+    );
     assert.deepEqual(await actsOn(lost), ['payout.retry leo']);
     const unanswered = await silent();
     await own.guard(1);

@@ -84,7 +84,7 @@ describe('a restore', () => {
   const finishesOnlyWithCode = async (): Promise<void> => {
     const args = ['restore', 'finish', '--as', 'leo', '--yes'];
     const { code, stderr } = await run('src/ops/main.js', args, people.env);
-    assert.deepEqual([code, /no code was given/.test(stderr)], [1, true], stderr);
+    assert.deepEqual([code, /--code is required/.test(stderr)], [2, true], stderr);
   };
   const own = () => idLiteral(bank.tenant.tenant.id);
 

@@ -32,7 +32,6 @@ import {
   onlyTenant,
   option,
   optional,
-  optionalReason,
   reason,
   status,
   tenant,
@@ -81,9 +80,9 @@ function statusCommand(
     input: {
       account: named.account,
       tenant: tenantOfAlias,
-      reason: verb === 'freeze' ? reason() : optionalReason,
+      reason: reason(),
     },
-    run: async (ops, { reason = null, account: before }) => {
+    run: async (ops, { reason, account: before }) => {
       const { id, name, status } = before;
       if (question?.unless.includes(status) === false) {
         const refusal = (await question.refusal?.(ops.database.reader, before)) ?? null;

@@ -18,12 +18,13 @@ import type { Resolved } from '../lookups.js';
 import { PROGRAM } from '../help.js';
 import {
   amount,
+  askedReason,
   asset,
   assetName,
   flag,
   oneOf,
   option,
-  reason,
+  reasonOf,
   tenant,
   wholeNumber,
 } from '../inputs.js';
@@ -31,6 +32,7 @@ import { time } from '../times.js';
 import type { Fields } from '../fields.js';
 import { capitalised } from '../output.js';
 
+const MAX_REFUND_REASON = 110;
 const input = {
   tenant,
   reference: option('<reference> your own name for the refund: letters, digits, - and _, up to 24'),
@@ -38,10 +40,7 @@ const input = {
   asset: option(`<asset> ${ASSET_NAMES}`, assetName.optional()),
   from: option('<time> the first moment at which the wrong schedule applied', time.optional()),
   to: option('<time> the last moment; of a date, its beginning', time.optional()),
-  reason: option(
-    '<text> why, up to 110 characters; whoever paid reads it with the movement',
-    reason('', 110).optional(),
-  ),
+  reason: askedReason('; whoever paid reads it with the movement', MAX_REFUND_REASON),
   approve: flag('post what another person proposed under the reference'),
 };
 type Input = Resolved<z.infer<z.ZodObject<typeof input>>>;
@@ -68,8 +67,8 @@ replaces rejected refunds, and adds what has changed since.`,
   },
   check: ({ approve, ...given }) => {
     const { operation, asset, from, to, reason } = given;
-    const named = [operation, asset, from, to, reason].filter((one) => one !== undefined).length;
-    if (approve ? named > 0 : named < 5)
+    const named = [operation, asset, from, to].filter((one) => one !== undefined).length;
+    if (approve ? named > 0 || reason !== undefined : named < 4)
       throw new UsageError(
         'give --approve alone, or --operation, --asset, --from, --to and --reason',
       );
@@ -83,7 +82,8 @@ async function propose(ops: AuthorisedOps, given: Input, tenantName: string): Pr
   if (operation === undefined || asset === undefined || from === undefined || to === undefined)
     return;
   const tenantId = tenant.id;
-  const request = { tenantId, operation, asset, from, to, reference, reason: reason ?? '' };
+  const why = await reasonOf(reason, ops.output, MAX_REFUND_REASON);
+  const request = { tenantId, operation, asset, from, to, reference, reason: why };
   const plan = await planRefund(ops.database.reader, request);
   if (countOf(plan.moves) > 0) {
     await ops.output.confirm(`Propose to ${described(plan.moves)}`);

@@ -18,7 +18,6 @@ import { decidedRefusal } from '../../funding/rules.js';
 import { adjustmentResource } from '../../funding/schemas.js';
 import { namesOf } from '../../support/reading/transfers.js';
 import { command, type Ops, query } from '../command.js';
-import { shellWord } from '../failures.js';
 import { named } from '../lookups.js';
 import {
   amount,
@@ -28,10 +27,8 @@ import {
   onlyTenant,
   option,
   optional,
-  optionalReason,
   reasonOf,
   status,
-  tenant,
   tenantOfAlias,
 } from '../inputs.js';
 import { PROGRAM } from '../help.js';
@@ -62,6 +59,8 @@ function moves(
   return `${verb} ${formatAmount(amount)} ${way} ${account}`;
 }
 
+const tenantOfReference = optional('<tenant> id or name of its tenant; needed with a reference');
+
 const REPLAYED = 'No money was moved: this was done before under the same reference.';
 
 const DECIDED = { approve: 'posted', reject: 'rejected' } as const;
@@ -79,18 +78,23 @@ function decisionCommand(
   };
   return command({
     summary,
-    examples: [`adjustments ${action} case-118 --tenant acme --as maria`],
-    input: { reference: named.adjustment, tenant, reason: optionalReason },
+    examples: [`adjustments ${action} ${EXAMPLE_ID} --reason 'ticket 118' --as maria`],
+    input: {
+      adjustment: named.adjustment,
+      tenant: tenantOfReference,
+      reason: askedReason(),
+    },
     needs: `adjustment.${action}`,
-    run: async (ops, { reference: adjustment, reason = null }) => {
+    run: async (ops, { adjustment, reason }) => {
       // What is done or refused in any case uses up no code.
       if (adjustment.status === DECIDED[action]) return show(ops, adjustment, true);
       if (adjustment.status !== 'proposed') throw new ApiError(decidedRefusal(adjustment));
       const { accountId, tenantId, proposedBy } = adjustment;
       const names = await namesOf(ops.database.reader, [adjustment]);
       const account = `the account of ${names.account(accountId)} of ${names.tenant(tenantId)}`;
+      const why = await reasonOf(reason, ops.output);
       await ops.output.confirm(`${question(adjustment, account)}, proposed by ${proposedBy}`);
-      const decided = await decide(ops, adjustment, await ops.by(), reason);
+      const decided = await decide(ops, adjustment, await ops.by(), why);
       show(ops, decided.resource, decided.replayed);
     },
   });
@@ -133,7 +137,7 @@ export const adjustmentCommands = {
       reason: askedReason("; the account's owner reads it with the movement"),
     },
     needs: 'adjustment.propose',
-    run: async (ops, { account, reference, reason: given, ...input }, tenantName) => {
+    run: async (ops, { account, reference, reason: given, ...input }) => {
       const amount = { raw: input.amount(input.asset), asset: input.asset };
       assertReferenceAndAmount(reference, amount);
       const reason = await reasonOf(given, ops.output);
@@ -151,19 +155,18 @@ export const adjustmentCommands = {
         amount,
       });
       ops.output.one(adjustmentFields(resource));
-      const place = `--tenant ${shellWord(tenantName || account.tenantId)}`;
-      const next = `${PROGRAM} adjustments approve ${shellWord(reference)} ${place} --as NAME`;
+      const next = `${PROGRAM} adjustments approve ${resource.id} --reason TEXT --as NAME`;
       ops.output.say(replayed ? REPLAYED : `A second person posts it: ${next}`);
     },
   }),
-  'approve <reference>': decisionCommand(
+  'approve <adjustment>': decisionCommand(
     'approve',
     'post an adjustment that another person proposed',
     (adjustment, account) => `${capitalised(moves(adjustment, account))} (${adjustment.reason})`,
     approveAdjustment,
     'No money was moved: the adjustment was posted before',
   ),
-  'reject <reference>': decisionCommand(
+  'reject <adjustment>': decisionCommand(
     'reject',
     'reject a proposal; its reference cannot be used again',
     ({ reference }, account) => `Reject the adjustment ${reference} of ${account}`,
@@ -176,7 +179,7 @@ export const adjustmentCommands = {
     examples: ['adjustments show case-118 --tenant acme', `adjustments show ${EXAMPLE_ID}`],
     input: {
       adjustment: named.adjustment,
-      tenant: optional('<tenant> id or name of its tenant; needed with a reference'),
+      tenant: tenantOfReference,
     },
     run: async ({ database: { reader }, clock, output }, { adjustment }) => {
       const { id, createdAt, decidedAt, accountId, tenantId } = adjustment;

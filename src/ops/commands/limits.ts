@@ -26,6 +26,7 @@ import {
   asset,
   flag,
   option,
+  reason,
   tenantOfAlias,
   wholeNumber,
 } from '../inputs.js';
@@ -78,13 +79,14 @@ export const limitCommands = {
   'set <account>': managerCommand({
     summary: "set an account's own limits; limits not named stay unchanged",
     examples: [
-      `limits set '$ana' --tenant acme --asset ${EXAMPLE_ASSET} --maximum 24,000,000.00 --month 100,000,000.00`,
-      `limits set '$ana' --tenant acme --asset ${EXAMPLE_ASSET} --month default`,
+      `limits set '$ana' --tenant acme --asset ${EXAMPLE_ASSET} --maximum 24,000,000.00 --reason 'ticket 118'`,
+      `limits set '$ana' --tenant acme --asset ${EXAMPLE_ASSET} --month default --reason 'ticket 118'`,
     ],
     input: {
       account: named.account,
       tenant: tenantOfAlias,
       asset,
+      reason: reason(),
       minimum: option(`<amount> minimum of one operation, ${OR_DEFAULT}`, amountOrDefault),
       maximum: option(`<amount> maximum of one operation, ${OR_DEFAULT}`, amountOrDefault),
       month: option(`<amount> maximum of one month, 0 for nothing, ${OR_DEFAULT}`, amountOrDefault),
@@ -93,22 +95,22 @@ export const limitCommands = {
       if (minimum === undefined && maximum === undefined && month === undefined)
         throw new UsageError('give at least one of --minimum, --maximum and --month');
     },
-    run: async (ops, { account, asset, minimum, maximum, month }) => {
+    run: async (ops, { account, asset, reason, minimum, maximum, month }) => {
       const rawOf = (given: AmountIn | null | undefined) => (given ? given(asset) : given);
       const limits = { minimum: rawOf(minimum), maximum: rawOf(maximum), month: rawOf(month) };
       const change = { asset, ...limits };
       await confirmLimits(ops, account, change);
-      await setAccountLimits(ops, { accountId: account.id, ...change }, ops.actor());
+      await setAccountLimits(ops, { accountId: account.id, ...change }, ops.actor(), { reason });
       await showLimits(ops, account);
     },
   }),
   'clear <account>': managerCommand({
     summary: 'reset an account to the limits of its type',
-    examples: [`limits clear '$ana' --tenant acme --asset ${EXAMPLE_ASSET}`],
-    input: { account: named.account, tenant: tenantOfAlias, asset },
-    run: async (ops, { asset, account }) => {
+    examples: [`limits clear '$ana' --tenant acme --asset ${EXAMPLE_ASSET} --reason 'ticket 118'`],
+    input: { account: named.account, tenant: tenantOfAlias, asset, reason: reason() },
+    run: async (ops, { asset, account, reason }) => {
       await confirmLimits(ops, account, { asset, minimum: null, maximum: null, month: null });
-      const cleared = await clearAccountLimits(ops, account.id, asset, ops.actor());
+      const cleared = await clearAccountLimits(ops, account.id, asset, ops.actor(), { reason });
       await showLimits(ops, account);
       if (!cleared) ops.output.say(`Nothing was changed: it had no limits of its own in ${asset}.`);
     },
@@ -241,9 +243,11 @@ waits.`,
   'remove <account>': managerCommand({
     summary:
       "remove a policy, at once or after the tenant's delay; pending operations keep waiting",
-    examples: [`policies remove '$acme' --tenant acme --asset ${EXAMPLE_ASSET}`],
-    input: { account: named.account, tenant: tenantOfAlias, asset },
-    run: async (ops, { asset, account: { id, tenantId, name } }) => {
+    examples: [
+      `policies remove '$acme' --tenant acme --asset ${EXAMPLE_ASSET} --reason 'ticket 118'`,
+    ],
+    input: { account: named.account, tenant: tenantOfAlias, asset, reason: reason() },
+    run: async (ops, { asset, reason, account: { id, tenantId, name } }) => {
       const { database, clock, actor, output } = ops;
       const policies = await listPolicies(database.reader, id, clock());
       const policy = policies.find((one) => one.asset === asset);
@@ -253,7 +257,7 @@ waits.`,
           `Remove the approval policy of ${name} from ${formatAmount({ raw: policy.threshold, asset })} on`,
           `${delayS === 0 ? 'from now on' : `after the tenant's delay of ${secondsText(delayS)}`} payments of any amount leave it without approval`,
         );
-      const removed = await removePolicy(database, clock, id, asset, actor());
+      const removed = await removePolicy(database, clock, id, asset, actor(), { reason });
       await listAccountPolicies(ops, id);
       if (removed === null) output.say(`Nothing was changed: it had no policy in ${asset}.`);
     },

@@ -114,10 +114,10 @@ payouts resolve, with a second person's approval. An outcome is never guessed.`,
 Needs PAYOUT_RAIL_URLS and PAYOUT_RAIL_KEYS as the worker has them, and ENCRYPTION_KEYS. If a rail accepted the payout and
 now denies it, nothing is submitted: resolve the payout instead. Nothing is submitted while a resolution is proposed, or
 after the payout has ended; the rail is only asked.`,
-    examples: [`payouts retry ${EXAMPLE_ID}`],
-    input: { id: named.payout },
+    examples: [`payouts retry ${EXAMPLE_ID} --reason 'ticket 118'`],
+    input: { id: named.payout, reason: askedReason() },
     needs: 'payout.retry',
-    run: async (ops, { id: payout }) => {
+    run: async (ops, { id: payout, reason: given }) => {
       const { status } = payout;
       if (status !== 'approved' && payout.submittedAt === null)
         throw new OpsError(
@@ -127,15 +127,17 @@ after the payout has ended; the rail is only asked.`,
         throw new OpsError(
           `the rail ${payout.rail} is not configured here: give PAYOUT_RAIL_URLS and PAYOUT_RAIL_KEYS as the worker has them`,
         );
-      await show(ops, await retryByStaff(ops, payout, ops.actor(), () => askNow(ops, payout)));
+      const reason = await reasonOf(given, ops.output);
+      const ask = () => askNow(ops, payout);
+      await show(ops, await retryByStaff(ops, payout, ops.actor(), ask, { reason }));
     },
   }),
   'resolve <id>': command({
     summary: "resolve a payout by the bank's answer: one person proposes, another approves",
     explanation: `
   payouts resolve ID --outcome OUTCOME --reason TEXT   proposes; nothing moves yet
-  payouts resolve ID --approve                         a second person applies the proposal
-  payouts resolve ID --reject                          ends the proposal
+  payouts resolve ID --approve --reason TEXT           a second person applies the proposal
+  payouts resolve ID --reject --reason TEXT            ends the proposal
 
 OUTCOME: completed or failed for a payout in progress; returned also for a completed one; completed also for one that
 failed but was paid after all: amount and fee are taken again from the available balance. unchanged if the rail
@@ -147,7 +149,7 @@ PAYOUT_RAIL_KEYS as the worker has them. If a rail cannot void, its last order m
 (24 hours by default); the command shows when that time ends.`,
     examples: [
       `payouts resolve ${EXAMPLE_ID} --outcome completed --reason 'bank statement of 21 November'`,
-      `payouts resolve ${EXAMPLE_ID} --approve --as leo`,
+      `payouts resolve ${EXAMPLE_ID} --approve --reason 'seen in the statement' --as leo`,
     ],
     input: {
       id: named.payout,
@@ -155,7 +157,7 @@ PAYOUT_RAIL_KEYS as the worker has them. If a rail cannot void, its last order m
         `<outcome> the outcome: ${RESOLUTION_OUTCOMES.join(', ')}`,
         oneOf(RESOLUTION_OUTCOMES).optional(),
       ),
-      reason: askedReason(' it had this outcome'),
+      reason: askedReason(),
       approve: flag('apply what another person proposed'),
       reject: flag('end the proposal'),
     },
@@ -184,7 +186,7 @@ PAYOUT_RAIL_KEYS as the worker has them. If a rail cannot void, its last order m
         const proposal = { outcome, reason: why, by: await ops.by() };
         await show(ops, await proposeResolution(ops.writer, seen, proposal));
         return ops.output.say(
-          `A second person applies it: ${PROGRAM} payouts resolve ${payout.id} --approve`,
+          `A second person applies it: ${PROGRAM} payouts resolve ${payout.id} --approve --reason TEXT`,
         );
       }
       const last = (await listResolutions(ops.database.reader, payout.id)).at(-1);
@@ -198,6 +200,7 @@ PAYOUT_RAIL_KEYS as the worker has them. If a rail cannot void, its last order m
         const ended = last === undefined ? '' : `: ${resolutionLine(last)}`;
         throw new ApiError({ ...NOTHING_OPEN, message: `${NOTHING_OPEN.message}${ended}` });
       }
+      const why = await reasonOf(reason, ops.output);
       await ops.output.confirm(
         `${approve ? 'Apply' : 'Reject'} the resolution of the payout ${described(payout)}: ${resolutionLine(seen.proposal)}`,
       );
@@ -205,8 +208,8 @@ PAYOUT_RAIL_KEYS as the worker has them. If a rail cannot void, its last order m
         ops.config.PAYOUT_RAIL_QUIET_S.get(rail) ?? DEFAULT_QUIET_MS;
       const by = await ops.by();
       const settled = approve
-        ? approveResolution({ calls: railCallsOf(ops), quietMs }, seen, by)
-        : rejectResolution(ops.writer, seen, by);
+        ? approveResolution({ calls: railCallsOf(ops), quietMs }, seen, by, why)
+        : rejectResolution(ops.writer, seen, by, why);
       await show(ops, await settled);
     },
   }),

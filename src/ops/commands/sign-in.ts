@@ -6,7 +6,7 @@ import { OpsError, UsageError } from '../failures.js';
 import { flag, optional, optionalText, text } from '../inputs.js';
 import { readStandardInput } from '../standard-input.js';
 import type { Fields } from '../fields.js';
-import { findActor, type SignedIn } from '../staff/authorisation.js';
+import { findActor, isCodeFault, type SignedIn, withCode } from '../staff/authorisation.js';
 
 export const signInCommands = {
   'login <name>': command({
@@ -59,11 +59,13 @@ async function login(ops: Ops, { name, code: given }: { name: string; code?: str
   const deps = { database, clock, encryptionKeys: ops.encryptionKeys() };
   // A session that could not be stored would waste a code.
   sessions.assertUsable();
-  const code = given ?? (await askForCode(ops, name));
-  const result = await signIn(deps, { name, code, channel: 'ops', place: hostname() });
+  const code = given === undefined && !output.canAsk ? readCode : ops.code;
+  const result = await withCode({ ...ops, code }, name, (code) =>
+    signIn(deps, { name, code, channel: 'ops', place: hostname() }),
+  );
   if ('refusal' in result)
     throw new OpsError(
-      result.refusal.message.startsWith('the code')
+      isCodeFault(result.refusal)
         ? `${result.refusal.message}; each code works once: wait for the next code, and sign in again`
         : result.refusal.message,
     );
@@ -72,10 +74,8 @@ async function login(ops: Ops, { name, code: given }: { name: string; code?: str
   output.one(signedInFields(result));
 }
 
-async function askForCode({ output }: Ops, name: string): Promise<string> {
-  const code = output.canAsk
-    ? await output.ask(`Code of ${name}'s authenticator`, '')
-    : await readStandardInput();
+async function readCode(): Promise<string> {
+  const code = await readStandardInput();
   if (code === '')
     throw new UsageError(
       '--code is required without a terminal, unless standard input has the code',

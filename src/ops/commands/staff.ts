@@ -11,6 +11,7 @@ import {
 import type { NewFactor } from '../../staff/authenticator.js';
 import {
   approveFactorReset,
+  assertResetProposed,
   proposeFactorReset,
   withdrawFactorReset,
 } from '../../staff/factor-resets.js';
@@ -26,7 +27,7 @@ import { unlinkSubject } from '../../staff/subjects.js';
 import { type AuthorisedOps, command, managerCommand, query } from '../command.js';
 import { UsageError } from '../failures.js';
 import { named } from '../lookups.js';
-import { flag, option, reason, staffRights, text } from '../inputs.js';
+import { askedReason, flag, option, reasonOf, staffRights, text } from '../inputs.js';
 import { PROGRAM } from '../help.js';
 import { type Fields, rowFields } from '../fields.js';
 import type { Output } from '../output.js';
@@ -174,7 +175,7 @@ sessions of the person end, and so does a lock-out by wrong codes.`,
     ],
     input: {
       name: named.staff,
-      reason: option('<text> why: proposes it', reason().optional()),
+      reason: askedReason(': proposes it'),
       approve: flag('create what another person proposed'),
       withdraw: flag('end the proposal'),
     },
@@ -184,7 +185,7 @@ sessions of the person end, and so does a lock-out by wrong codes.`,
         approve ? 'staff.reset_approve' : withdraw ? 'manage' : 'staff.reset_propose',
     },
     check: ({ reason, approve, withdraw }) => {
-      if (Number(reason !== undefined) + Number(approve) + Number(withdraw) !== 1)
+      if (Number(reason !== undefined) + Number(approve) + Number(withdraw) > 1)
         throw new UsageError('give one of --reason, --approve and --withdraw');
     },
     run: async (ops, { name: person, reason, approve, withdraw }) => {
@@ -194,11 +195,13 @@ sessions of the person end, and so does a lock-out by wrong codes.`,
         const withdrawn = await withdrawFactorReset(deps, person, await by());
         output.one({ name: person.name, withdrawn });
       } else if (approve) {
+        await assertResetProposed(database.reader, person, ops.user());
         const factor = await approveFactorReset(deps, person, await by());
         const changed = await database.reader.find(staff, { id: person.id });
         showWithFactor(output, changed ?? person, factor);
       } else {
-        const reset = await proposeFactorReset(deps, person, reason ?? '', await by());
+        const text = await reasonOf(reason, output);
+        const reset = await proposeFactorReset(deps, person, text, await by());
         const { status, reason: why, createdAt } = reset;
         output.one({ name: person.name, status, reason: why, proposed_at: toRfc3339(createdAt) });
         output.say(

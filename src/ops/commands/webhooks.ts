@@ -31,7 +31,7 @@ import { endpointWord } from '../../webhooks/endpoint-text.js';
 import { PROGRAM } from '../help.js';
 import { deliveryFields, deliveryText } from '../history.js';
 import { named } from '../lookups.js';
-import { optionalReason, optionalTenant, option, reason, text, wholeNumber } from '../inputs.js';
+import { optionalTenant, option, reason, text, wholeNumber } from '../inputs.js';
 import { time } from '../times.js';
 import { Described, type Fields, rowFields } from '../fields.js';
 import { cursor, positionOf } from '../pages.js';
@@ -74,14 +74,14 @@ function endpointCommand(
   summary: string,
   operation: EndpointAction,
 ): CommandDefinition {
-  const stops = verb === 'pause' || verb === 'disable';
-  const example = stops ? " --reason 'ticket 118'" : '';
   return command({
     summary,
-    examples: [`webhooks ${verb.replace('_', '-')} 0197f2c4-7a52-7c3e-9f0a-3c5d1b2a4e6f${example}`],
-    input: { endpoint: named.endpoint, reason: stops ? reason() : optionalReason },
+    examples: [
+      `webhooks ${verb.replace('_', '-')} 0197f2c4-7a52-7c3e-9f0a-3c5d1b2a4e6f --reason 'ticket 118'`,
+    ],
+    input: { endpoint: named.endpoint, reason: reason() },
     needs: `webhook.${verb}`,
-    run: async (ops, { endpoint, reason: why }) => {
+    run: async (ops, { endpoint, reason }) => {
       const { id, url, status, pausedAt: pausedBefore } = endpoint;
       if (verb === 'pause' && pausedBefore === null)
         await ops.output.confirm(
@@ -93,12 +93,7 @@ function endpointCommand(
           `Disable the webhook endpoint ${url}`,
           'nothing is sent to it until its tenant or an operator enables it',
         );
-      const isChanged = await operation(
-        ops,
-        id,
-        await ops.by(),
-        why === undefined ? {} : { reason: why },
-      );
+      const isChanged = await operation(ops, id, await ops.by(), { reason });
       const { pausedAt } = await show(ops, id);
       if (!isChanged) ops.output.say('Nothing was changed: it was in this state before.');
       if (verb === 'enable' && pausedAt !== null)
@@ -215,12 +210,11 @@ export const webhookCommands = {
   }),
   'redeliver <event>': command({
     summary: 'resend one event to each enabled endpoint that is subscribed to its type',
-    examples: ['webhooks redeliver 0197f2c4-7a52-7c3e-9f0a-3c5d1b2a4e6f'],
-    input: { event: named.event, reason: optionalReason },
+    examples: ["webhooks redeliver 0197f2c4-7a52-7c3e-9f0a-3c5d1b2a4e6f --reason 'ticket 118'"],
+    input: { event: named.event, reason: reason() },
     needs: 'webhook.redeliver',
-    run: async (ops, { event: { id, type, sequence }, reason: why }) => {
-      const details = why === undefined ? {} : { reason: why };
-      const endpoints = await redeliverByStaff(ops, id, await ops.by(), details);
+    run: async (ops, { event: { id, type, sequence }, reason }) => {
+      const endpoints = await redeliverByStaff(ops, id, await ops.by(), { reason });
       ops.output.one({ event: id, type, sequence: sequence.toString(), queued: true, endpoints });
     },
   }),

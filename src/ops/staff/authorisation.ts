@@ -11,9 +11,11 @@ import { STAFF_RIGHTS, type StaffRight, type StaffSession } from '../../db/entit
 import { errnoOf, isUnavailable } from '../../db/failures.js';
 import { mysqlAddress, withDatabase } from '../../db/servers.js';
 import { transact } from '../../db/reader.js';
-import { findService, hasNoManager } from '../../staff/people.js';
+import { findService, findStaff, hasNoManager } from '../../staff/people.js';
 import {
   asksForCode,
+  isLocked,
+  lockAt,
   rightRefusal,
   STAFF_ACTIONS,
   type StaffActionName,
@@ -88,8 +90,10 @@ export interface AuthorisationDeps extends DatabaseDeps {
   readonly key: string | undefined;
   /** The person whose session is used: --as. Otherwise the person who signed in last. */
   readonly as: string | undefined;
-  /** Asks for the current code. Null without a terminal. */
-  readonly code: (name: string) => Promise<string | null>;
+  /** Returns the code of --code, or asks for it after the remark. Throws UsageError without a terminal. */
+  readonly code: (name: string, remark?: string) => Promise<string>;
+  /** False with --code, and without a terminal. */
+  readonly asksForCode: boolean;
   readonly encryptionKeys: () => Keyring;
 }
 
@@ -200,25 +204,52 @@ async function verifyCode(
   request: CommandRequest,
 ) {
   const { database, clock } = deps;
+  const { name } = identity;
   const encryptionKeys = deps.encryptionKeys();
-  const code = await deps.code(identity.name);
-  const result = await verifyPerson(
-    { database, clock, encryptionKeys },
-    {
-      name: identity.name,
-      code,
-      right: rightOf(need),
-      twoPeople: true,
-      receivedAt: clock(),
-      channel: 'ops',
-      purpose: `ops/${randomUUID()}`,
-      refusalEntry: await refusal(need, request),
-    },
+  const refusalEntry = await refusal(need, request);
+  const result = await withCode(deps, name, (code) =>
+    verifyPerson(
+      { database, clock, encryptionKeys },
+      {
+        name,
+        code,
+        right: rightOf(need),
+        twoPeople: true,
+        receivedAt: clock(),
+        channel: 'ops',
+        purpose: `ops/${randomUUID()}`,
+        refusalEntry,
+      },
+    ),
   );
   if ('refusal' in result) throw errorWithAdvice(result.refusal, identity, null);
   if (result.identity.id !== identity.id)
     throw new Error('the code belongs to another person than the session');
   return result.identity;
+}
+
+const MOST_CODES = 3;
+
+/** Proves a person by their code. At a terminal, asks again after a wrong one, 3 times in all, unless the person is locked out. */
+export async function withCode<Proof extends object>(
+  { database, clock, code, asksForCode }: AuthorisationDeps,
+  name: string,
+  prove: (code: string) => Promise<Proof | { readonly refusal: Refusal }>,
+): Promise<Proof | { readonly refusal: Refusal }> {
+  for (let asked = 1, remark = ''; ; asked++) {
+    const result = await prove(await code(name, remark));
+    if (!('refusal' in result) || !asksForCode || asked === MOST_CODES) return result;
+    const { message } = result.refusal;
+    const person = await findStaff(database.reader, name);
+    const mayAskAgain = person !== undefined && !isLocked(lockAt('ops', person), clock());
+    if (!mayAskAgain || !isCodeFault(result.refusal)) return result;
+    remark = `${message.replace(/^./, (first) => first.toUpperCase())}. `;
+  }
+}
+
+/** Returns true if another code of the same person may be accepted. */
+export function isCodeFault({ message }: Refusal): boolean {
+  return /^(the code|no code) was|^the code is/.test(message);
 }
 
 async function refusal(
