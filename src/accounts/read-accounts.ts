@@ -35,6 +35,16 @@ export async function listAccounts(
   return pageOf(found, limit);
 }
 
+const MAX_ALIASES = 20_000;
+
+/** Returns the aliases of a tenant, at most 20,000. */
+export async function listAliases(reader: Reader, tenantId: Uuid): Promise<readonly string[]> {
+  const rows = await reader.query(
+    `SELECT alias FROM accounts WHERE tenant_id=${column.uuid.literal(tenantId)} AND alias IS NOT NULL LIMIT ${MAX_ALIASES}`,
+  );
+  return rows.map(({ alias }) => String(alias));
+}
+
 /** Returns the newest `limit` accounts of a tenant or of all, or those before `before`, for operators. */
 export async function listTenantAccounts(
   reader: Reader,

@@ -6,7 +6,7 @@ import type { StaffIdentity } from '../staff/rules.js';
 import { buildOpsParts, encryptionKeysOf, type OpsDeps } from './context.js';
 import { UsageError } from './failures.js';
 import { findSubject, type Resolved, resolveLookups } from './lookups.js';
-import { addParagraphs, HELP, PROGRAM, versionText } from './help.js';
+import { addParagraphs, HELP, PROGRAM, versionText, withAdvice } from './help.js';
 import {
   AMOUNT_FORMS,
   commaSeparated,
@@ -115,7 +115,10 @@ interface Invocation extends z.infer<typeof common> {
 export function withGlobalOptions(program: Command): Command {
   return program
     .configureHelp(HELP)
-    .configureOutput({ writeErr: (text) => process.stderr.write(linesWithEscapes(text)) })
+    .configureOutput({
+      writeErr: (text) => process.stderr.write(linesWithEscapes(text)),
+      outputError: (text, write) => write(withAdvice(text)),
+    })
     .helpOption('-h, --help', 'show this help')
     .version(versionText(), '--version', 'print the versions of the program and of its API')
     .option('--json', 'print JSON instead of a table, and nothing else, on standard output')

@@ -10,6 +10,15 @@ export const PROGRAM = [process.argv0, basename(process.argv[1] ?? '')].some((na
   ? 'money-ops'
   : 'npm run ops --';
 
+/** Advice on an alias that the shell took for a variable. */
+export const QUOTED = "quote an alias, as in '$ana', because the shell replaces $ana";
+
+/** Adds the advice to the error about an account or text that is missing. */
+export function withAdvice(error: string): string {
+  const mayBeAlias = /missing.*'(account|text|resource)'|'--account/.test(error);
+  return mayBeAlias ? `${error.trimEnd()}: ${QUOTED}\n` : error;
+}
+
 export function versionText(): string {
   return `${packageVersion()} (API ${CURRENT_VERSION})`;
 }

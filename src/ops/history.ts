@@ -1,9 +1,11 @@
-import { parseDetails } from '../access/audit-log.js';
+import type { AuditAction } from '../access/audit-actions.js';
+import { listAuditRows, memberOf, parseDetails } from '../access/audit-log.js';
 import { counted } from '../core/collections.js';
 import type { Uuid } from '../core/ids.js';
 import { type Instant, toRfc3339 } from '../core/instant.js';
 import type { Reader } from '../db/database.js';
 import { events } from '../db/entities/events.js';
+import { members } from '../db/entities/parties.js';
 import { webhookDeliveries } from '../db/entities/webhooks.js';
 import { type History, readHistory } from '../support/reading/timeline.js';
 import type { DeliveryWithAttempts } from '../webhooks/endpoints.js';
@@ -44,6 +46,30 @@ export function deliveryFields(delivery: DeliveryWithAttempts): Fields {
     last_result: last?.status ?? last?.failure ?? null,
     next_attempt_at: toRfc3339(delivery.nextAttemptAt),
   };
+}
+
+/** Reads by whom, when and why a resource was last changed by one of these actions. */
+export async function readLastAction(
+  reader: Reader,
+  subjectId: Uuid,
+  actions: readonly AuditAction[],
+): Promise<Described | null> {
+  const found = actions.map((action) => listAuditRows(reader, { subjectId, action }, 1));
+  const [row] = (await Promise.all(found)).flat().sort((a, b) => b.at - a.at);
+  if (row === undefined) return null;
+  const { reason, why = reason ?? null } = parseDetails(row);
+  const memberId = memberOf({ channel: row.channel, name: row.actorClaimed });
+  const member = memberId === null ? undefined : await reader.find(members, { id: memberId });
+  const [by, at] = [member?.name ?? row.actorClaimed, toRfc3339(row.at)];
+  const { action, channel } = row;
+  const line = `${action} by ${by} (${channel}) at ${at}`;
+  return Described.one(why === null ? line : `${line}: ${String(why)}`, {
+    action,
+    by,
+    channel,
+    at,
+    reason: why,
+  });
 }
 
 /** Shows the events, their webhook deliveries and the notes of the staff. */

@@ -12,7 +12,6 @@ import {
   parseRaw,
 } from '../core/amount.js';
 import { cleanText, faultInWords, MAX_REASON, parsedTextSchema } from '../core/checked-text.js';
-import { parseUuid } from '../core/ids.js';
 import { isMetadataKey } from '../core/metadata.js';
 import { reasonInWords } from '../core/field-reasons.js';
 import { normaliseText } from '../core/text.js';
@@ -182,7 +181,7 @@ export const optionalTenant = (help: string) =>
 export const onlyTenant = optionalTenant('only what belongs to');
 /** The tenant option of a command that names an account. */
 export const tenantOfAlias = optional(
-  '<tenant> id or name of its tenant; needed with an alias or phone',
+  '<tenant> id or name of its tenant; needed with an alias or phone that several tenants have',
 );
 
 export const oneOf = <const S extends string>(words: readonly S[]) =>
@@ -259,8 +258,6 @@ export const auditAction = z.enum(AUDIT_ACTIONS, {
     return `${String(input)} is not an action: ${meant}`;
   },
 });
-
-export const id = parsedTextSchema(parseUuid, (given) => `${given} is not an id`);
 
 /** Parses `owner=owner,payroll=operator`: members' names with their roles. */
 export const grants = commaSeparated.transform((pairs, context) =>

@@ -1,7 +1,7 @@
 import { z } from 'zod';
+import { listAliases } from '../accounts/read-accounts.js';
 import { parseAlias, parsePhone } from '../accounts/recipients.js';
 import { parseUuid, type Uuid } from '../core/ids.js';
-import { uuid } from '../db/columns.js';
 import type { Reader } from '../db/database.js';
 import { auditFindings } from '../db/entities/audits.js';
 import { batches } from '../db/entities/batches.js';
@@ -22,9 +22,9 @@ import { webhookEndpoints } from '../db/entities/webhooks.js';
 import type { Table } from '../db/table.js';
 import { staff } from '../db/entities/staff.js';
 import { findStaff } from '../staff/people.js';
-import { findByIdBeginning, idBeginsSql } from '../support/reading/search.js';
+import { findByIdBeginning, idBeginsSql, idsNamed } from '../support/reading/search.js';
 import { OpsError, shellWord, UsageError } from './failures.js';
-import { PROGRAM } from './help.js';
+import { PROGRAM, QUOTED } from './help.js';
 import type { Output } from './output.js';
 import { orSimilar, similarTo } from './similar.js';
 import { readStandardInput } from './standard-input.js';
@@ -174,7 +174,8 @@ function onlyOf<Row extends { readonly id: Uuid }>(
 ): Row | undefined {
   if (rows.length <= 1) return rows[0];
   const ids = rows.map(({ id }) => id).join(', ');
-  throw new OpsError(`${named} is the beginning of several ids: ${ids}`);
+  const what = named.includes('://') ? 'the URL of several' : 'the beginning of several ids';
+  throw new OpsError(`${named} is ${what}: ${ids}`);
 }
 
 async function findAccount(reader: Reader, named: string, tenant: string) {
@@ -185,29 +186,24 @@ async function findAccount(reader: Reader, named: string, tenant: string) {
   const isId =
     parseUuid(named) !== null || (tenant === '' && /^[0-9]*[a-f-][0-9a-f-]*$/i.test(named));
   if (byId.length > 0 || isId) return onlyOf(byId, named);
-  const found = await reader.find(accounts, { ...inTenant, ...accountKey(named, tenant) });
-  return found?.type === 'system' ? undefined : found;
+  const key = accountKey(named);
+  const where = tenant === '' ? { id: await idsNamed(reader, named) } : { ...inTenant, ...key };
+  const all = await reader.select(accounts, where);
+  const [found, ...others] = all.filter(({ type }) => type !== 'system');
+  if (others.length === 0) return found;
+  const owners = await reader.select(tenants, { id: all.map(({ tenantId }) => tenantId) });
+  const names = owners.map(({ name }) => name).join(', ');
+  throw new UsageError(`--tenant is required: ${named} exists in ${names}`);
 }
 
-function accountKey(named: string, tenant: string): Partial<Account> {
-  if (tenant === '') throw new UsageError('--tenant is required with an alias or phone');
+function accountKey(named: string): Partial<Account> {
+  if (named.trim() === '') throw new UsageError(`the account is empty: ${QUOTED}`);
   const alias = parseAlias(named);
   if (alias !== null) return { alias };
   if (named.startsWith('$')) throw new UsageError(`${named} is not a valid alias`);
   const phone = parsePhone(named);
   if (phone === null) throw new UsageError(`${named} is not an id, an alias ($…) or a phone`);
   return { phone };
-}
-
-/** Aliases of a tenant among which similar ones are searched. */
-const MAX_ALIASES = 20_000;
-
-async function readAliases(reader: Reader, tenant: string): Promise<readonly string[]> {
-  const tenantId = uuid.literal(await tenantIdOf(reader, tenant));
-  const rows = await reader.query(
-    `SELECT alias FROM accounts WHERE tenant_id=${tenantId} AND alias IS NOT NULL LIMIT ${MAX_ALIASES}`,
-  );
-  return rows.map(({ alias }) => String(alias));
 }
 
 async function findMember(reader: Reader, named: string, tenant: string) {
@@ -278,13 +274,14 @@ async function adviceOn(reader: Reader, named: string, noun: string): Promise<st
   return '';
 }
 
-/** Finds by id, or the beginning of an id, among resources that are not deleted. */
+/** Finds by id, the beginning of an id, or `also`, among resources that are not deleted. */
 function byId<Row extends { readonly id: Uuid; readonly status?: string }>(
   table: Table<Row>,
   noun: string,
+  also: (reader: Reader, named: string) => Promise<readonly Row[]> = () => Promise.resolve([]),
 ) {
   const find = async (reader: Reader, named: string): Promise<Row | undefined> => {
-    const found = await readById(reader, table, named);
+    const found = [...(await readById(reader, table, named)), ...(await also(reader, named))];
     return onlyOf(
       found.filter(({ status }) => status !== 'deleted'),
       named,
@@ -304,12 +301,15 @@ export const named = {
     const advice = similar.length > 0 ? '' : await adviceOn(reader, tenant, 'tenant');
     return `there is no tenant ${tenant}${advice || orSimilar(similar, 'tenants list')}`;
   }),
-  /** By id, alias or phone; with an alias or a phone, the tenant is required. */
+  /** By id, alias or phone; of an alias or phone of several tenants, the tenant is required. */
   account: lookup(findAccount, async (account, tenant, reader) => {
     const missing = `there is no account ${account}${tenant === '' ? '' : ` in ${tenant}`}`;
     if (parseAlias(account) === null)
       return `${missing}${await adviceOn(reader, account, 'account')}`;
-    const similar = similarTo(account, await readAliases(reader, tenant));
+    const similar =
+      tenant === ''
+        ? []
+        : similarTo(account, await listAliases(reader, await tenantIdOf(reader, tenant)));
     return `${missing}${similar.length > 0 ? orSimilar(similar, '') : ''}`;
   }),
   member: lookup(findMember, async (member, tenant, reader) => {
@@ -331,7 +331,9 @@ export const named = {
     async (id, _, reader) =>
       `there is no transfer or bonus ${id}${await adviceOn(reader, id, 'original')}`,
   ),
-  endpoint: byId(webhookEndpoints, 'webhook endpoint'),
+  endpoint: byId(webhookEndpoints, 'webhook endpoint', (reader, url) =>
+    url.includes('://') ? reader.select(webhookEndpoints, { url }) : Promise.resolve([]),
+  ),
   event: byId(events, 'event'),
   bonus: byId(bonuses, 'bonus'),
   batch: byId(batches, 'batch'),

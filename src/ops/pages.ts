@@ -2,18 +2,19 @@ import { type AmountRange, ASSETS, disjunction, formatAmount } from '../core/amo
 import type { Uuid } from '../core/ids.js';
 import { instant, type Instant, toRfc3339 } from '../core/instant.js';
 import type { Reader } from '../db/database.js';
-import type { Where } from '../db/statements.js';
+import { equalsSql, type Where } from '../db/statements.js';
 import type { Table } from '../db/table.js';
 import { OpsError, UsageError } from './failures.js';
-import { amounts, id, limit, option, wholeNumber } from './inputs.js';
+import { idBeginsSql } from '../support/reading/search.js';
+import { amounts, limit, option, text, wholeNumber } from './inputs.js';
 import { named } from './lookups.js';
 import { time, untilTime } from './times.js';
 
 /** Options of lists that are ordered by creation, newest first. */
 
 export const cursor = option(
-  '<id> only what came before this one, the last of a list',
-  id.optional(),
+  '<id> only what came before this one, the last of a list: its id or the beginning of it',
+  text.refine((given) => idBeginsSql(given) !== null, 'must be an id').optional(),
 );
 
 export const fromAccount = option(
@@ -80,10 +81,13 @@ export async function positionOf<Row extends { readonly id: Uuid }>(
   reader: Reader,
   table: Table<Row>,
   own: Where<Row>,
-  after: Uuid | undefined,
+  after: string | undefined,
 ): Promise<Row | null> {
-  if (after === undefined) return null;
-  const row = await reader.find(table, { ...own, id: after });
+  const begins = after === undefined ? null : idBeginsSql(after);
+  if (after === undefined || begins === null) return null;
+  const conditions = [begins, ...(Object.keys(own).length > 0 ? [equalsSql(table, own)] : [])];
+  const [row, ...others] = await reader.list(table, `WHERE ${conditions.join(' AND ')} LIMIT 2`);
   if (row === undefined) throw new OpsError(`the list has no ${after}`);
+  if (others.length > 0) throw new OpsError(`${after} is the beginning of several ids of the list`);
   return row;
 }

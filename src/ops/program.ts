@@ -146,12 +146,20 @@ export async function runCommand(program: Command, argv: readonly string[]): Pro
     const [node = '', script = '', ...words] = argv;
     const [first, ...path] = words;
     // Commander's own help command shows only the group of a command.
-    const asked = first === 'help' ? [...path, '--help'] : words;
+    const asked =
+      first === 'help' ? [...path, ...(isCommand(program, path) ? ['--help'] : [])] : words;
     await throwInsteadOfExit(program, hasJson(argv)).parseAsync([node, script, ...asked]);
     return Number(process.exitCode ?? 0);
   } catch (failure) {
     return explainFailure(failure, argv);
   }
+}
+
+/** Returns false for a word that names no command, for which commander then shows similar ones. */
+function isCommand(parent: Command, [word, ...rest]: readonly string[]): boolean {
+  if (word === undefined || parent.commands.length === 0) return true;
+  const child = parent.commands.find((one) => one.name() === word);
+  return child !== undefined && isCommand(child, rest);
 }
 
 /** A reader such as `head` may close the output early. The command still runs to its end. */

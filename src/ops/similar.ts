@@ -5,9 +5,13 @@ const MOST = 5;
 const MAX_CHANGES = 3;
 const MAX_PART = 0.5;
 
+/** Names by other words for them. */
+const SYNONYMS: Readonly<Record<string, string>> = { paid: 'completed', cancelled: 'canceled' };
+
 /** Returns the names that contain the text or differ in a few letters, the most similar first. */
 export function similarTo(text: string, names: readonly string[]): readonly string[] {
-  const given = text.toLowerCase();
+  const lower = text.toLowerCase();
+  const given = SYNONYMS[lower] ?? lower;
   if (given === '') return [];
   const near = names.flatMap((name) => {
     const own = name.toLowerCase();

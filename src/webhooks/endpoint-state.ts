@@ -7,6 +7,7 @@ import { SUBSCRIBABLE_TYPES, type SubscribableType } from '../db/entities/events
 import { type WebhookEndpoint, webhookEndpoints } from '../db/entities/webhooks.js';
 import { columnList, literals } from '../db/statements.js';
 import { parseRow } from '../db/table.js';
+import { nextDue } from './rules.js';
 
 export interface EndpointState {
   readonly endpoint: WebhookEndpoint;
@@ -114,12 +115,13 @@ export function mayReceive({
   return status === 'enabled' && pausedAt === null;
 }
 
-/** Returns deliveries without a next attempt while their endpoint may not receive any. */
+/** Returns deliveries with the next attempt that their endpoint allows: none while it may not receive any, or not before its probe. */
 export function asDue<Delivery extends { readonly nextAttemptAt: Instant | null }>(
   endpoint: WebhookEndpoint,
   deliveries: readonly Delivery[],
 ): readonly Delivery[] {
-  return mayReceive(endpoint)
-    ? deliveries
-    : deliveries.map((delivery) => ({ ...delivery, nextAttemptAt: null }));
+  return deliveries.map((delivery) => ({
+    ...delivery,
+    nextAttemptAt: mayReceive(endpoint) ? nextDue(delivery.nextAttemptAt, endpoint) : null,
+  }));
 }

@@ -6,6 +6,7 @@ import type { Caller } from '../core/permissions.js';
 import type { Reader, Transaction } from '../db/database.js';
 import { SUBSCRIBABLE_TYPES, type SubscribableType } from '../db/entities/events.js';
 import {
+  type DeliveryState,
   type WebhookAttempt,
   webhookAttempts,
   webhookDeliveries,
@@ -83,15 +84,16 @@ export async function listDeliveries(
   return readDeliveries(reader, endpointId, before, limit, MAX_ATTEMPTS_PER_PAGE);
 }
 
-/** Returns deliveries, newest first: as many as fit `limit` and `maxAttempts`, but at least one. */
+/** Returns deliveries, or those in these states, newest first: as many as fit `limit` and `maxAttempts`, but at least one. */
 export async function readDeliveries(
   reader: Reader,
   endpointId: Uuid,
   before: TimePosition | null,
   limit: number,
   maxAttempts = Infinity,
+  states?: readonly DeliveryState[],
 ): Promise<Page<DeliveryWithAttempts>> {
-  const own = equalsSql(webhookDeliveries, { endpointId });
+  const own = equalsSql(webhookDeliveries, { endpointId, ...(states && { state: states }) });
   const olderThan = before === null ? '' : ` AND id<${literal(webhookDeliveries, 'id', before.id)}`;
   const rows = await reader.list(
     webhookDeliveries,

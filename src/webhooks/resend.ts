@@ -204,11 +204,12 @@ export async function redeliverEvent(
   return event.body;
 }
 
-/** Returns the number of endpoints to which the event is sent again. */
+/** Returns the number of endpoints to which the event is sent again: all, or at most `only`. */
 export async function queueEvent(
   transaction: Transaction,
   event: EventRow,
   now: Instant,
+  only?: Uuid,
 ): Promise<number> {
   const { tenantId, type } = event;
   if (!isSubscribable(type)) return 0;
@@ -216,7 +217,7 @@ export async function queueEvent(
   const from = new Map(subscribed.map((row) => [row.endpointId, row.fromSequence]));
   const endpoints = await transaction.select(
     webhookEndpoints,
-    { id: [...from.keys()], status: 'enabled' },
+    { id: [...from.keys()].filter((id) => id === (only ?? id)), status: 'enabled' },
     { orderBy: ['id'], forUpdate: true },
   );
   const toResend = endpoints.filter((endpoint) => {

@@ -103,7 +103,8 @@ export async function recoverByStaff(
 }
 
 /**
- * Sends an event again to each enabled endpoint that is subscribed to its type and has come to it.
+ * Sends an event again to each enabled endpoint that is subscribed to its type and has come to it,
+ * or only to the endpoint `only`.
  * Returns their number, or null for a repeated action. Throws not_found, authority_insufficient, and invalid_state if it is sent to no endpoint.
  */
 export function redeliverByStaff(
@@ -112,6 +113,7 @@ export function redeliverByStaff(
   by: StaffIdentity,
   details: AuditDetails = {},
   actionId = newId(),
+  only?: Uuid,
 ): Promise<number | null> {
   const action = 'webhook.redeliver';
   return transact(database, async (transaction) => {
@@ -121,7 +123,7 @@ export function redeliverByStaff(
     await transaction.find(tenants, { id: tenantId }, { forUpdate: true });
     if (!(await isNewAction(transaction, action, by, actionId))) return null;
     const now = clock();
-    const count = await queueEvent(transaction, event, now);
+    const count = await queueEvent(transaction, event, now, only);
     if (count === 0) throw new ApiError(NO_ENDPOINT);
     const entry = { tenantId, action, subjectType: 'event', subjectId: eventId, details } as const;
     await recordAction(transaction, by, now, entry, actionId);

@@ -119,6 +119,26 @@ describe('npm run ops', () => {
     assert.ok(!stdout.includes(String(issued.token).slice(-40)));
   });
 
+  it('finds an account by an alias that no other tenant has, and shows who froze it and why', async () => {
+    const alias = `$only.${randomUUID().slice(0, 8)}`;
+    const open = ['accounts', 'open', 'Ana', '--type', 'person', '--alias', alias];
+    const { id } = await json(...open, '--tenant', tenant);
+    await json('accounts', 'freeze', alias, '--reason', 'ticket 118', '--yes');
+    const shown = await json('accounts', 'show', alias);
+    const { at, ...set } = OBJECT.parse(shown.status_set);
+    assert.deepEqual(
+      [shown.id, set],
+      [id, { action: 'account.freeze', by: 'bob', channel: 'ops', reason: 'ticket 118' }],
+    );
+    assert.match(String(at), /Z$/);
+    const other = `ops ${randomUUID()}`;
+    await json('tenants', 'add', other);
+    await json(...open, '--tenant', other);
+    const several = new RegExp(`--tenant is required: \\${alias} exists in (${tenant}|${other}), `);
+    await fails(2, several, 'accounts', 'show', alias);
+    assert.equal((await json('accounts', 'show', alias, '--tenant', tenant)).id, id);
+  });
+
   it('exits 2 for wrong usage, and explains it', async () => {
     for (const [args, message] of [
       [['tenant'], /unknown command 'tenant'/],
@@ -128,7 +148,11 @@ describe('npm run ops', () => {
         /1\.500,00 is not an amount of COPM: write it with all decimals/,
       ],
       [words`members grant finance boss --tenant ${tenant}`, /<role>: must be one of viewer/],
-      [words`accounts show $treasury`, /--tenant is required with/],
+      [['accounts', 'show', ''], /the account is empty: quote an alias, as in '\$ana'/],
+      [['accounts', 'show'], /missing required argument 'account': quote an alias/],
+      [words`help transfers refnd`, /unknown command 'refnd'\n\(Did you mean refund\?\)/],
+      [words`payouts list --status paid`, /did you mean completed\?/],
+      [words`transfers list --cursor x`, /--cursor: must be an id/],
       [words`members grant finance viewer --tenant ${tenant}`, /--account or --all-accounts/],
     ] as const)
       await fails(2, message, ...args);

@@ -36,7 +36,7 @@ describe('what waits, at the command line', () => {
     await assertLedgerSound(test.database);
   });
 
-  const { ops, rows, fails } = commandLine(() => people.env);
+  const { ops, one, rows, fails } = commandLine(() => people.env);
   const payout = async (): Promise<string> => {
     const body = payoutBody({ from: own.guarded, raw: THRESHOLD });
     const options = { body, token: own.tokens.creator };
@@ -98,6 +98,17 @@ describe('what waits, at the command line', () => {
     assert.match(stdout, /^attempts +\S+Z: answer 500, 12 ms, down$/m);
     await fails(1, /is the id of no delivery to it/, ...show, newId());
     assert.match(text(retried?.next_attempt_at), /^2040/);
+    await set(`probe_at='2041-01-01', url='https://hooks.test/${id}'`);
+    const [probed] = await rows(...deliveries, '--status', 'pending,retrying');
+    assert.deepEqual(
+      [probed?.id, probed?.next_attempt_at],
+      [delivery.id, '2041-01-01T00:00:00.000Z'],
+    );
+    assert.deepEqual(await rows(...deliveries, '--status', 'delivered'), []);
+    for (const find of ['search', 'webhooks show']) {
+      const { stdout } = await ops(...find.split(' '), `https://hooks.test/${id}`, '--json');
+      assert.match(stdout, new RegExp(`"id": "${id}"`));
+    }
     for (const [status, changes] of [
       ['failing', 'failing_since=UTC_TIMESTAMP(3)'],
       ['paused', `paused_at=UTC_TIMESTAMP(3), paused_by='mary'`],
@@ -113,6 +124,19 @@ describe('what waits, at the command line', () => {
       (await ops(...deliveries)).stderr,
       /^The endpoint is disabled by an operator: nothing is sent until its tenant or an operator enables it; 1 delivery to retry\.\n$/,
     );
+  });
+
+  it('of an event is sent again to one endpoint, or to each that has it', async () => {
+    await own.bank.sent({ from: own.guarded, to: own.receiver, raw: LEAST });
+    const list = words`events list --tenant ${tenantOf(own)} --type transfer.completed --limit 1`;
+    const [event] = await rows(...list);
+    const [first] = [
+      await register(own.bank, ['transfer.completed']),
+      await register(own.bank, ['transfer.completed']),
+    ];
+    const again = words`webhooks redeliver ${text(event?.id)} --reason lost`;
+    assert.equal((await one(...again, '--endpoint', text(first.id))).endpoints, 1);
+    assert.ok(Number((await one(...again)).endpoints) >= 2);
   });
 
   it('is decided by one command for several ids, each with its own line in the audit log', async () => {

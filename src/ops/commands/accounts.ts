@@ -43,6 +43,7 @@ import { importCommand } from './import.js';
 import { movementsCommand } from './movements.js';
 import { Described, type Fields, rowFields } from '../fields.js';
 import { capitalised } from '../output.js';
+import { readLastAction } from '../history.js';
 import { readStandardInput } from '../standard-input.js';
 
 export function accountFields(account: Account): Fields {
@@ -98,6 +99,8 @@ function statusCommand(
     },
   });
 }
+
+const STATUS_ACTIONS = ['account.freeze', 'account.unfreeze', 'account.close'] as const;
 
 async function confirmRelease({ output }: Ops, { alias, name }: Account): Promise<void> {
   await output.confirm(`Release ${alias} of ${name}. Nobody may take it for 90 days`);
@@ -177,6 +180,7 @@ export const accountCommands = {
       ]);
       output.one({
         ...accountFields(account),
+        status_set: await readLastAction(database.reader, account.id, STATUS_ACTIONS),
         tenant_id: account.tenantId,
         display_name: displayName(account.type, account.name),
         ...Object.fromEntries(sums),

@@ -84,7 +84,8 @@ chain is broken. Keep its output elsewhere, because a person who can rewrite the
     const { database, output } = ops;
     const tenantId = tenant?.id;
     if (isVerification) return verify(ops, tenantId);
-    const { cursor: beforeId, ...filter } = more;
+    const { cursor, ...filter } = more;
+    const beforeId = (await positionOf(database.reader, auditLog, {}, cursor))?.id;
     assertRange(filter);
     const also = subjectId === undefined ? [] : await findSubjects(ops, subjectId, tenantId);
     const { actor: named } = filter;

@@ -9,7 +9,7 @@ import {
   payoutResolutions,
 } from '../../db/entities/payouts.js';
 import { listResolutions } from '../../payouts/resolution/resolutions.js';
-import { destinationText, transitionsOf } from '../../payouts/rules.js';
+import { destinationText, isUnfinished, transitionsOf } from '../../payouts/rules.js';
 import { payoutResource } from '../../payouts/schemas.js';
 import type { Ops } from '../command.js';
 import {
@@ -21,7 +21,7 @@ import {
 } from '../../support/reading/payouts.js';
 import { namesOf } from '../../support/reading/transfers.js';
 import { payoutWorkflowId } from '../../temporal/contracts.js';
-import { historyFields, readHistoryOf } from '../history.js';
+import { historyFields, readHistoryOf, readLastAction } from '../history.js';
 import { Described, type Fields, rowFields } from '../fields.js';
 import { approvalFields } from './approvals.js';
 
@@ -96,11 +96,12 @@ export async function show(
   const now = clock();
   const transitions = transitionsOf(payout);
   const instants = [createdAt, payout.approvalExpiresAt, ...transitions.map(({ at }) => at)];
-  const [names, given, messages, history] = await Promise.all([
+  const [names, given, messages, history, ended] = await Promise.all([
     namesOf(reader, [payout]),
     reader.select(approvals, { resourceId: id }, { orderBy: ['createdAt', 'id'] }),
     readMessages(reader, payout),
     readHistoryOf(reader, payout, instants, now),
+    readLastAction(reader, id, ['payout.reject', 'payout.cancel']),
   ]);
   const [events, resolutions] = messages;
   const isProposed = resolutions.some(({ status }) => status === 'proposed');
@@ -113,6 +114,7 @@ export async function show(
     reference: payout.reference,
     created_by: names.person(payout.createdBy),
     waits_for: isProposed ? SECOND_PERSON : payoutWaitsFor(payout, now),
+    waits_since: isUnfinished(payout) ? toRfc3339(transitions.at(-1)?.at ?? createdAt) : null,
     status_transitions: Described.each(
       transitions,
       ({ status, at }) => `${status} at ${toRfc3339(at)}`,
@@ -122,6 +124,7 @@ export async function show(
       given.map(({ actorClaimed: by, channel, createdAt: at }) => ({ by, channel, at })),
     ),
     rejection: codeFields(payout.rejectionCode, 'reason', payout.rejectionReason),
+    ended_by: ended,
     failure: codeFields(payout.failureCode, 'message', payout.failureMessage),
     rail_messages: messageFields(events.slice(-MAX_EVENTS)),
     attempts: payout.attempts,

@@ -103,6 +103,9 @@ payouts resolve, with a second person's approval. An outcome is never guessed.`,
       }
       const detailsOnly = ['from', 'rail_reference', 'created_at', 'stuck_for_s'];
       output.list(rows, 'No payout is stuck.', { detailsOnly });
+      output.more(
+        `Payouts without an answer for a minute or more: ${PROGRAM} waiting --list unanswered`,
+      );
       if (next !== null) output.more(`The longest stuck ${most}; --limit shows more.`);
     },
   }),

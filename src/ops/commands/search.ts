@@ -1,4 +1,4 @@
-import type { Amount } from '../../core/amount.js';
+import { type Amount, ASSETS, disjunction, formatAmount, parseRaw } from '../../core/amount.js';
 import type { Uuid } from '../../core/ids.js';
 import { type Instant, instant, toRfc3339 } from '../../core/instant.js';
 import type { Reader } from '../../db/database.js';
@@ -42,6 +42,8 @@ const KINDS = {
   endpoint: 'endpoints',
   schedule: 'schedules',
 } as const satisfies Readonly<Record<string, keyof SearchResult>>;
+/** Accounts whose movements a remark names. */
+const MOST_NAMED = 5;
 const KIND_NAMES = Object.keys(KINDS) as readonly (keyof typeof KINDS)[];
 
 interface Restriction {
@@ -54,7 +56,7 @@ export const searchCommand = query({
   summary: 'find resources of any tenant by what a customer or a bank tells you',
   explanation: `
 TEXT is an id or its beginning, an alias, a phone or its last digits, an Idempotency-Key, a value of metadata, the beginning
-of a reference, or words and amounts in any order, of an operation and of a person's name together: 'Pérez', 'november rent',
+of a reference or of the URL of a webhook endpoint, or words and amounts in any order, of an operation and of a person's name together: 'Pérez', 'november rent',
 'Ana 25,000', 'Ana rent'. If nothing has it, operations of the last ${RECENT_DAYS} days, or those from --since on, are searched for parts of
 words in their description, in a bank account's holder or in a rail's reference. At most ${MAX_FOUND} of each kind are shown.`,
   examples: [
@@ -80,9 +82,13 @@ words in their description, in a bank account's holder or in a rail's reference.
         : narrow((await findCreatedWithin(reader, [window], filter)).found, only);
     const rows = await linesOf(reader, found);
     output.list(rows, `Nothing was found for "${asked}".`, { cut: [...PARTIES, 'name'] });
-    const [account, ...others] = found.accounts;
-    if (account !== undefined && others.length === 0)
-      output.say(`All movements of the account: ${PROGRAM} accounts movements ${account.id}`);
+    for (const { id, name } of found.accounts.slice(0, MOST_NAMED))
+      output.say(`All movements of ${name}: ${PROGRAM} accounts movements ${id}`);
+    const raw = /^[0-9]{3,}$/.test(asked) && rows.length === 0 ? parseRaw(asked) : null;
+    if (raw !== null) {
+      const shown = disjunction(ASSETS.map((asset) => formatAmount({ raw, asset })));
+      output.say(`An amount in the smallest unit is searched as lists show it: ${shown}`);
+    }
   },
 });
 

@@ -8,7 +8,7 @@ import { accounts } from '../../db/entities/parties.js';
 import { outbox, type OutboxRow } from '../../db/entities/outbox.js';
 import { listNewest } from '../../operations/operation-list.js';
 import type { History } from '../../support/reading/timeline.js';
-import { historyFields, readHistoryOf } from '../history.js';
+import { historyFields, readHistoryOf, readLastAction } from '../history.js';
 import {
   type Names,
   namesOf,
@@ -136,12 +136,13 @@ const TRANSFERS: OperationCommands<Transfer> = {
   show: async ({ database: { reader }, clock, output }, transfer) => {
     const now = clock();
     const { createdAt, approvalExpiresAt } = transfer;
-    const [details, history, refunds] = await Promise.all([
+    const [details, history, refunds, ended] = await Promise.all([
       readTransferDetails(reader, transfer, now),
       readHistoryOf(reader, transfer, [createdAt, approvalExpiresAt], now),
       readWaitingRefunds(reader, transfer),
+      readLastAction(reader, transfer.id, ['transfer.reject', 'transfer.cancel']),
     ]);
-    output.one(transferDetailFields(details, history, refunds));
+    output.one({ ...transferDetailFields(details, history, refunds), ended_by: ended });
   },
   described: async ({ database }, transfer) => {
     const names = await namesOf(database.reader, [transfer]);

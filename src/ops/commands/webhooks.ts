@@ -1,7 +1,8 @@
-import type { Uuid } from '../../core/ids.js';
+import { newId, type Uuid } from '../../core/ids.js';
 import { toRfc3339 } from '../../core/instant.js';
 import { tenants } from '../../db/entities/parties.js';
 import {
+  DELIVERY_STATES,
   type WebhookAttempt,
   webhookAttempts,
   webhookDeliveries,
@@ -31,7 +32,7 @@ import { endpointWord } from '../../webhooks/endpoint-text.js';
 import { PROGRAM } from '../help.js';
 import { deliveryFields, deliveryText } from '../history.js';
 import { named } from '../lookups.js';
-import { optionalTenant, option, reason, text, wholeNumber } from '../inputs.js';
+import { optionalTenant, option, reason, severalStatuses, text, wholeNumber } from '../inputs.js';
 import { time } from '../times.js';
 import { Described, type Fields, rowFields } from '../fields.js';
 import { cursor, positionOf } from '../pages.js';
@@ -137,16 +138,17 @@ export const webhookCommands = {
     },
   }),
   'show <endpoint>': query({
-    summary: 'one endpoint, by its id, and what it waits for',
-    examples: ['webhooks show 0197f2c4-7a52-7c3e-9f0a-3c5d1b2a4e6f'],
+    summary: 'one endpoint, by its id or URL, and what it waits for',
+    examples: ['webhooks show https://example.com/hook'],
     input: { endpoint: named.endpoint },
     run: async (ops, { endpoint }) => void (await show(ops, endpoint.id)),
   }),
   'deliveries <endpoint>': query({
     summary: 'its deliveries, newest first, each with its last attempt',
-    examples: ['webhooks deliveries 0197f2c4-7a52-7c3e-9f0a-3c5d1b2a4e6f --limit 100'],
+    examples: ['webhooks deliveries 0197f2c4-7a52-7c3e-9f0a-3c5d1b2a4e6f --status retrying'],
     input: {
       endpoint: named.endpoint,
+      status: severalStatuses(DELIVERY_STATES),
       cursor,
       limit: option(
         '<count> at most this many, up to 100 (default: 25)',
@@ -154,12 +156,13 @@ export const webhookCommands = {
       ),
     },
     run: async ({ database: { reader }, clock, output }, input) => {
-      const { endpoint, cursor, limit: most } = input;
+      const { endpoint, status, cursor, limit: most } = input;
       const { id: endpointId } = endpoint;
       const before = await positionOf(reader, webhookDeliveries, { endpointId }, cursor);
-      const { items } = await readDeliveries(reader, endpointId, before, most + 1);
-      const detailsOnly = ['id', 'cause'];
-      const none = 'Nothing was delivered to it.';
+      const page = [endpointId, before, most + 1, Infinity, status] as const;
+      const { items } = await readDeliveries(reader, ...page);
+      const detailsOnly = ['event_id', 'cause'];
+      const none = status === undefined ? 'Nothing was delivered to it.' : 'No results.';
       output.newest(asDue(endpoint, items).map(deliveryFields), most, none, { detailsOnly });
       if (!mayReceive(endpoint)) {
         const { text } = await readDescribedEndpoint(reader, endpointId, clock());
@@ -168,8 +171,7 @@ export const webhookCommands = {
     },
   }),
   'delivery <endpoint> <delivery>': query({
-    summary:
-      'one delivery with all its attempts, by its id: webhooks deliveries --columns id,status',
+    summary: 'one delivery with all its attempts, by its id, which webhooks deliveries shows',
     examples: [
       'webhooks delivery 0197f2c4-7a52-7c3e-9f0a-3c5d1b2a4e6f 0197f2c5-31aa-7b02-8d11-6a0e9c2f7b34',
     ],
@@ -182,7 +184,7 @@ export const webhookCommands = {
       const [delivery] = asDue(endpoint, found);
       if (delivery === undefined || found.length > 1)
         throw new OpsError(
-          `${given} is the id of ${delivery ? 'several deliveries' : 'no delivery'} to it: ${PROGRAM} webhooks deliveries ${endpoint.id} --columns id,status`,
+          `${given} is the id of ${delivery ? 'several deliveries' : 'no delivery'} to it: ${PROGRAM} webhooks deliveries ${endpoint.id}`,
         );
       const of = { endpointId: endpoint.id, deliveryId: delivery.id };
       const attempts = await reader.select(webhookAttempts, of, { orderBy: ['id'] });
@@ -209,12 +211,19 @@ export const webhookCommands = {
     },
   }),
   'redeliver <event>': command({
-    summary: 'resend one event to each enabled endpoint that is subscribed to its type',
+    summary:
+      'resend one event to each enabled endpoint that is subscribed to its type, or to one of them',
     examples: ["webhooks redeliver 0197f2c4-7a52-7c3e-9f0a-3c5d1b2a4e6f --reason 'ticket 118'"],
-    input: { event: named.event, reason: reason() },
+    input: {
+      event: named.event,
+      endpoint: option('<endpoint> only to this one: id or URL', named.endpoint.optional()),
+      reason: reason(),
+    },
     needs: 'webhook.redeliver',
-    run: async (ops, { event: { id, type, sequence }, reason }) => {
-      const endpoints = await redeliverByStaff(ops, id, await ops.by(), { reason });
+    run: async (ops, { event: { id, type, sequence }, endpoint, reason }) => {
+      const to = endpoint?.id;
+      const details = { reason, ...(to && { endpoint: to }) };
+      const endpoints = await redeliverByStaff(ops, id, await ops.by(), details, newId(), to);
       ops.output.one({ event: id, type, sequence: sequence.toString(), queued: true, endpoints });
     },
   }),

@@ -133,7 +133,7 @@ export function creationTimeOf(id: Uuid): Instant | null {
 }
 
 /** Finds accounts by alias or phone, by an index that starts with the tenant. */
-async function idsNamed(reader: Reader, text: string): Promise<readonly Uuid[]> {
+export async function idsNamed(reader: Reader, text: string): Promise<readonly Uuid[]> {
   const alias = parseAlias(text);
   const phone = parsePhone(text);
   if (alias === null && phone === null) return [];
@@ -177,6 +177,16 @@ async function idsLabelled(reader: Reader, value: string): Promise<readonly Uuid
   return idsAboutAll(reader, parts);
 }
 
+/** Finds webhook endpoints whose URL begins with the text. */
+async function idsOfUrl(reader: Reader, text: string): Promise<readonly Uuid[]> {
+  if (!/^https?:\/\/./i.test(text)) return [];
+  const own = `${beginsSql('url', text)} AND status<>'deleted'`;
+  const rows = await reader.query(
+    `SELECT id FROM webhook_endpoints WHERE ${own} LIMIT ${MAX_FOUND}`,
+  );
+  return rows.map((row) => uuid.parse(row.id));
+}
+
 export function countFound(found: SearchResult): number {
   return Object.values(found).reduce((sum, items) => sum + items.length, 0);
 }
@@ -201,7 +211,7 @@ export async function findOnly(reader: Reader, text: string): Promise<PathAndId 
 
 const MIN_BEGINNING = 2;
 
-/** Searches by id, alias, phone, key or metadata, or else by the beginning of a name or reference. */
+/** Searches by id, alias, phone, key, metadata or URL, or else by the beginning of a name or reference. */
 export async function findByText(
   reader: Reader,
   text: string,
@@ -215,7 +225,7 @@ export async function findByText(
   const [ofAlias, ...exactly] = await Promise.all([
     // People leave the sign out. An amount is not an alias.
     /[a-z]/i.test(text) ? idsNamed(reader, `$${text}`) : [],
-    ...[idsNamed, idsOfKey, idsLabelled].map((find) => find(reader, text)),
+    ...[idsNamed, idsOfKey, idsLabelled, idsOfUrl].map((find) => find(reader, text)),
   ]);
   const exact = await findResources(reader, exactly.flat());
   if (countFound(exact) > 0 || text.length < MIN_BEGINNING || id !== null)
