@@ -41,7 +41,7 @@ export const accountResource = defineResource('Account', 'An account of the tena
     },
   ),
   status: field(
-    'The state: `frozen` receives but cannot send, and `closed` does neither.',
+    'The state, which only operators change.\n\n- `active`: receives, and sends once it is verified.\n- `frozen`: receives but cannot send.\n- `closed`: does neither.',
     z.enum(ACCOUNT_STATUSES),
     'active',
     ({ status }) => status,

@@ -2,9 +2,14 @@
 
 import { amountJson, EXAMPLE_ASSET, formatAmount } from '../core/amount.js';
 import { toRfc3339 } from '../core/instant.js';
-import { type Batch, BATCH_REJECTIONS, BATCH_STATUSES } from '../db/entities/batches.js';
+import {
+  type Batch,
+  BATCH_REJECTIONS,
+  BATCH_STATUSES,
+  type BatchStatus,
+} from '../db/entities/batches.js';
 import { EXAMPLE, z } from '../http/zod.js';
-import { fieldsOf } from '../http/resource.js';
+import { fieldsOf, withValues } from '../http/resource.js';
 import {
   type AmountSchema,
   instantSchema,
@@ -50,7 +55,16 @@ export const eventField = fieldsOf<EventSource>();
 export const FIRST_FIELDS = {
   id: eventField('The id of the batch.', uuidSchema, EXAMPLE.id, ({ batch }) => batch.id),
   status: eventField(
-    'The state. A ready batch waits to be executed; `rejected`, `completed` and `partially_failed` are final.',
+    withValues<BatchStatus>('The state. Nothing is paid before `executing`.', {
+      validating: 'its rows are being checked. Becomes `ready` or `rejected`',
+      ready:
+        'every row is valid. Becomes `executing`, or `rejected` if it is withdrawn or not executed within 30 days',
+      rejected:
+        'its file has a problem, which its errors file lists, or `rejection` says why. Final',
+      executing: 'its rows are being paid. Becomes `completed` or `partially_failed`',
+      completed: 'every row was paid, or has become a payout. Final',
+      partially_failed: 'at least one row was not paid, or became no payout. Final',
+    }),
     z.enum(BATCH_STATUSES),
     'ready',
     ({ batch }) => batch.status,

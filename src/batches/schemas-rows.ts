@@ -5,8 +5,10 @@ import {
   type Batch,
   type BatchKindName,
   type BatchRow,
+  type BatchRowStatus,
 } from '../db/entities/batches.js';
 import { BANK_ACCOUNT_TYPES } from '../db/entities/payouts.js';
+import { withValues } from '../http/resource.js';
 import { EXAMPLE, exampled, z } from '../http/zod.js';
 import { AmountSchema, instantSchema, METADATA, uuidSchema } from '../http/schemas.js';
 import { destinationOf } from './kinds/payout.js';
@@ -24,7 +26,13 @@ interface RowResource {
 
 const START = {
   row: z.int().nonnegative().describe('As a spreadsheet shows it: the first data row is 2.'),
-  status: z.enum(BATCH_ROW_STATUSES).describe('The state of the row.'),
+  status: z.enum(BATCH_ROW_STATUSES).describe(
+    withValues<BatchRowStatus>('The state.', {
+      pending: 'not paid yet',
+      paid: 'paid. Final',
+      failed: 'not paid, as `failure` says. Final',
+    }),
+  ),
 };
 const PAYMENT = {
   amount: AmountSchema.describe('The amount that the recipient receives.'),
@@ -95,7 +103,13 @@ const PAYOUT_ROW = exampled(
   z
     .object({
       row: START.row,
-      status: z.enum(PAYOUT_ROW_STATUSES).describe('The state of the row.'),
+      status: z.enum(PAYOUT_ROW_STATUSES).describe(
+        withValues<(typeof PAYOUT_ROW_STATUSES)[number]>('The state.', {
+          pending: 'not a payout yet',
+          created: 'a payout, whose own state says whether it is paid. Final',
+          failed: 'never a payout, as `failure` says. Final',
+        }),
+      ),
       destination: z
         .object({
           type: z.literal('bank_account').describe('Always `bank_account`.'),

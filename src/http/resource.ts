@@ -46,6 +46,15 @@ export function fieldsOf<Source>() {
   });
 }
 
+/** Returns a meaning that explains each value, in a list of Markdown. */
+export function withValues<Value extends string>(
+  meaning: string,
+  values: Readonly<Record<Value, string>>,
+): string {
+  const lines = Object.entries<string>(values).map(([value, what]) => `- \`${value}\`: ${what}.`);
+  return [meaning, '', ...lines].join('\n');
+}
+
 /** Defines a resource's schema, example, JSON and fields for staff. */
 export function defineResource<Of extends Fields>(name: string, meaning: string, fields: Of) {
   type Source = SourceOf<Of>;

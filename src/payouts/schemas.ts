@@ -30,6 +30,7 @@ import {
 } from '../http/schemas.js';
 import { defineResource, fieldsOf } from '../http/resource.js';
 import { BANK_ACCOUNT_FORMS, destinationColumns, MAX_HOLDER_NAME, transitionsOf } from './rules.js';
+import { STATUS_MEANING } from './schemas-status.js';
 
 const BANK_CODE = 'The code of the bank in its country.';
 const HOLDER_NAME = 'The name of the person or business that holds the account.';
@@ -195,13 +196,9 @@ export const payoutResource = defineResource(
       'external',
       () => 'external' as const,
     ),
-    status: field(
-      'The state: `status_transitions` lists the earlier ones.',
-      z.enum(PAYOUT_STATUSES),
-      'approved',
-      ({ status }) => status,
-      { ops: true },
-    ),
+    status: field(STATUS_MEANING, z.enum(PAYOUT_STATUSES), 'approved', ({ status }) => status, {
+      ops: true,
+    }),
     source_account: SOURCE_ACCOUNT,
     destination: field(
       'The bank account, or the Bre-B key, that receives the amount.',

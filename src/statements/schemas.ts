@@ -2,7 +2,7 @@ import { amountJson } from '../core/amount.js';
 import { toRfc3339 } from '../core/instant.js';
 import { type Statement, STATEMENT_STATUSES } from '../db/entities/statements.js';
 import { EXAMPLE, exampled, z } from '../http/zod.js';
-import { defineResource, fieldsOf } from '../http/resource.js';
+import { defineResource, fieldsOf, withValues } from '../http/resource.js';
 import {
   AmountSchema,
   assetField,
@@ -52,7 +52,11 @@ export const statementResource = defineResource(
   {
     id: field('The id of the statement.', uuidSchema, EXAMPLE.id, ({ statement }) => statement.id),
     status: field(
-      'preparing: its files are being made; ready: they can be downloaded; expired: they were removed, but the figures stay.',
+      withValues<Statement['status']>('The state of its files.', {
+        preparing: 'they are being made. Becomes `ready`',
+        ready: 'they can be downloaded. Becomes `expired`',
+        expired: 'they were removed, but the figures stay. Final',
+      }),
       z.enum(STATEMENT_STATUSES),
       'ready',
       ({ statement }) => statement.status,

@@ -3,6 +3,7 @@ import {
   type RefundedType,
   type Transfer,
   TRANSFER_STATUSES,
+  type TransferStatus,
 } from '../db/entities/operations.js';
 import { amountJson } from '../core/amount.js';
 import { toRfc3339 } from '../core/instant.js';
@@ -31,7 +32,7 @@ import {
   uuidSchema,
   wholeNumber,
 } from '../http/schemas.js';
-import { defineResource, fieldsOf } from '../http/resource.js';
+import { defineResource, fieldsOf, withValues } from '../http/resource.js';
 import type { RefundRequest, TransferRequest } from './rules.js';
 
 const CAPTURES = ['automatic', 'manual'] as const;
@@ -115,7 +116,14 @@ export const transferResource = defineResource(
       () => 'internal' as const,
     ),
     status: field(
-      'The state: `pending_approval` and `held` can still change, and only `completed` has moved money.',
+      withValues<TransferStatus>('The state. Only `completed` has moved money.', {
+        pending_approval:
+          'other members must approve it. Becomes `completed`, or `held` if it is captured later; `rejected`; or `expired`',
+        held: 'amount and fee are held until it is captured. Becomes `completed`, `rejected` or `expired`',
+        completed: 'the destination has the amount. Final',
+        rejected: 'a person or a rule ended it, as `rejection` says. Final',
+        expired: 'it was not approved, or not captured, in time. Final',
+      }),
       z.enum(TRANSFER_STATUSES),
       'completed',
       ({ status }) => status,

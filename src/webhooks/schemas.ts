@@ -1,9 +1,14 @@
 import { toRfc3339 } from '../core/instant.js';
 import { API_VERSIONS } from '../core/api-version.js';
-import { DELIVERY_CAUSES, DELIVERY_STATES, DISABLED_REASONS } from '../db/entities/webhooks.js';
+import {
+  DELIVERY_CAUSES,
+  DELIVERY_STATES,
+  type DeliveryState,
+  DISABLED_REASONS,
+} from '../db/entities/webhooks.js';
 import { SUBSCRIBABLE_TYPES } from '../db/entities/events.js';
 import { EXAMPLE, exampled, exampledAs, z } from '../http/zod.js';
-import { defineResource, fieldsOf } from '../http/resource.js';
+import { defineResource, fieldsOf, withValues } from '../http/resource.js';
 import {
   instantField,
   instantSchema,
@@ -89,7 +94,10 @@ export const endpointResource = defineResource(
       ({ types }) => SUBSCRIBABLE_TYPES.filter((type) => types.includes(type)),
     ),
     status: field(
-      'Whether events are sent to it.',
+      withValues<'enabled' | 'disabled'>('Whether events are sent to it.', {
+        enabled: 'they are',
+        disabled: 'they are not, as `disabled_reason` says',
+      }),
       z.string().openapi({ enum: ['enabled', 'disabled'] }),
       'enabled',
       ({ status }) => status,
@@ -183,7 +191,13 @@ export const deliveryResource = defineResource(
       ({ cause }) => cause,
     ),
     status: ofDelivery(
-      'pending: not tried yet. retrying: it failed and will be tried again. delivered: it was answered 2xx. failed: every retry failed. ended: its type is no longer subscribed to, or the event is no longer kept.',
+      withValues<DeliveryState>('The state.', {
+        pending: 'it was not tried yet',
+        retrying: 'it failed and will be tried again',
+        delivered: 'it was answered 2xx. Final',
+        failed: 'every retry failed. Final',
+        ended: 'its type is no longer subscribed to, or the event is no longer kept. Final',
+      }),
       z.enum(DELIVERY_STATES),
       'delivered',
       ({ state }) => state,

@@ -43,6 +43,27 @@ const GUIDE_SCOPES: Readonly<Record<string, string>> = {
   '/versions': '`read`',
 };
 
+/** The objects of the reference, each with its page. */
+const OBJECTS = [
+  'accounts.md Account',
+  'accounts.md Movement',
+  'approval-policies.md ApprovalPolicy',
+  'bonus-batches.md BonusBatch',
+  'bonus-batches.md BonusBatchRow',
+  'bonuses.md Bonus',
+  'events.md Event',
+  'members.md Member',
+  'payout-batches.md PayoutBatch',
+  'payout-batches.md PayoutBatchRow',
+  'payouts.md Payout',
+  'schedules.md Schedule',
+  'statements.md Statement',
+  'tokens.md Token',
+  'transfers.md Transfer',
+  'webhook-endpoints.md WebhookDelivery',
+  'webhook-endpoints.md WebhookEndpoint',
+].map((line) => `/reference/${line}`);
+
 /** The names of the programs' languages in Markdown, and the endings of their files. */
 const PROGRAM_LANGUAGES = [
   ['typescript', 'mts'],
@@ -314,12 +335,13 @@ describe('the site', () => {
       lines.flatMap((line) =>
         line.startsWith(`- \`destination.${field}\` (`) ? [line.split('): ')[0] ?? line] : [],
       );
-    const [created, shown] = [marksOf('holder_name')[0], marksOf('holder_name')[1]];
+    // The object is shown above the requests.
+    const [shown, created] = marksOf('holder_name');
     assert.match(created ?? '', /, required with `type: bank_account`$/);
     assert.match(shown ?? '', /, only with `type: bank_account`$/);
-    assert.match(marksOf('key')[0] ?? '', /, required with `type: bre_b_key`$/);
-    assert.match(marksOf('holder_check')[0] ?? '', /, only with `type: bre_b_key`$/);
-    assert.match(marksOf('type')[0] ?? '', /`bank_account`, `bre_b_key`, required$/);
+    assert.match(marksOf('key').at(-1) ?? '', /, required with `type: bre_b_key`$/);
+    assert.match(marksOf('holder_check').at(-1) ?? '', /, only with `type: bre_b_key`$/);
+    assert.match(marksOf('type').at(-1) ?? '', /`bank_account`, `bre_b_key`, required$/);
     assert.ok(lines.every((line) => !/destination\.type`.*Always/.test(line)));
     const page = html.get(`/docs${path}`)?.replaceAll('<wbr />', '') ?? '';
     assert.ok(page.includes('required with <code>type: bre_b_key</code>'));
@@ -403,6 +425,51 @@ describe('the reference', () => {
     ] as const)
       assert.deepEqual(orderOf(page).slice(0, first.length), first);
   });
+
+  it('describes each object once, in the first group that returns it, with an example and the meaning of each state', () => {
+    const described = Array.from(texts, ([path, text]) =>
+      Array.from(text.matchAll(/^## The (\w+) object\n([^]*?)(?=^## )/gm), ([, name, about]) => ({
+        path,
+        name: name ?? '',
+        about: about ?? '',
+      })),
+    ).flat();
+    const found = described.flatMap(({ path, name }) =>
+      path.startsWith('/reference/') ? [`${path} ${name}`] : [],
+    );
+    assert.deepEqual(found.sort(), OBJECTS);
+    for (const { name, about } of described) {
+      const [, example = ''] = /```json\n([^]*?)\n```/.exec(about) ?? [];
+      const fields = Object.keys(document.components.schemas[name]?.properties ?? {});
+      for (const field of fields)
+        assert.ok(about.includes(`\n- \`${field}\` (`), `${name} ${field}`);
+      for (const field of Object.keys(JSON.parse(example) as object))
+        assert.ok(about.includes(`\n- \`${field}\` (`), `${name} ${field}`);
+      const states = document.components.schemas[name]?.properties?.status?.enum ?? [];
+      for (const state of states.length === 1 ? [] : states)
+        assert.match(about, new RegExp(`^  - \`${String(state)}\`: \\w`, 'm'), name);
+    }
+  });
+
+  it('links the object in operations, lists and events, in place of its fields', () => {
+    const text = (path: string) => texts.get(`/reference/${path}.md`) ?? '';
+    const link = `[\`Transfer\`](${MARKDOWN}/reference/transfers.md#transfer-object)`;
+    assert.ok(text('transfers').includes(`- \`200\` The result. ${link}`));
+    assert.ok(text('transfers').includes(`- \`items\` (list of ${link}): `));
+    assert.ok(text('bonuses').includes(`- \`201\` Created. ${link}`));
+    assert.ok(text('deliveries').includes(`\`data.object\`: ${link}.`));
+    assert.match(text('deliveries'), /BonusBatch`\]\([^)]*\) without `funding`, /);
+    assert.match(text('webhook-endpoints'), /- `…` \(\[`WebhookEndpoint`\][^]*- `secret` \(/);
+    for (const [path, field] of [
+      ['transfers', 'capture_expires_at'],
+      ['bonuses', 'capture_expires_at'],
+      ['deliveries', 'captured'],
+    ] as const) {
+      const times = text(path).split(`\n- \`${field}\` (`).length - 1;
+      assert.equal(times, path === 'transfers' ? 1 : 0, path);
+    }
+  });
+
   const articles = new Map(
     Array.from(html.values()).flatMap((text) =>
       text
@@ -432,7 +499,8 @@ describe('the reference', () => {
       for (const code of codesOf(route)) assert.ok(article.includes(`#${code}"`), code);
       for (const [status, schema] of Object.entries(route.responses)) {
         assert.ok(article.includes(`<code>${status}</code>`), status);
-        if (schema !== null) assert.match(article, /<summary>Fields<\/summary>\s*<dl>/);
+        if (schema !== null)
+          assert.match(article, /<summary>Fields<\/summary>\s*<dl>|#[a-z-]+-object"><code>/);
       }
       const [, first] = /<p class="sample">Response (\d+)/.exec(article) ?? [];
       assert.ok(

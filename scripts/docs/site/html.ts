@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module';
-import { type Content, element, html, type Html, trustedHtml } from '../../../src/support/html.js';
+import { element, html, type Html, trustedHtml } from '../../../src/support/html.js';
 
 /** Allows line breaks after punctuation, never within a word or before a host. */
 export function breakable(text: string): Html {
@@ -7,17 +7,15 @@ export function breakable(text: string): Html {
   return html`${first}${others.map((part) => html`<wbr />${part}`)}`;
 }
 
-/** Shows the text between backquotes as code. */
+/** Shows the text between backquotes as code, and links the code of a link. */
 export function prose(text: string): Html {
-  const parts = text
-    .split('`')
-    .map((part, index) => (index % 2 === 0 ? part : html`<code>${breakable(part)}</code>`));
+  const parts = text.split(/(\[`\w+`\]\([^)]*\)|`[^`]*`)/).map((part, index) => {
+    if (index % 2 === 0) return part;
+    const [, code = '', href] = /`(.*)`(?:\]\((.*)\))?/.exec(part) ?? [];
+    const shown = html`<code>${breakable(code)}</code>`;
+    return href === undefined ? shown : html`<a href="${href}">${shown}</a>`;
+  });
   return html`${parts}`;
-}
-
-/** Puts `between` between the parts. */
-export function joined(parts: readonly Content[], between: string): Content {
-  return parts.map((part, index) => (index === 0 ? part : [between, part]));
 }
 
 /** Headings of code blocks by language. Blocks in any other language have none. */

@@ -1,7 +1,12 @@
 import { amountJson } from '../../core/amount.js';
 import { toRfc3339 } from '../../core/instant.js';
-import { type Schedule, SCHEDULE_STATUSES, SCHEDULE_UNITS } from '../../db/entities/schedules.js';
-import { defineResource, fieldsOf } from '../../http/resource.js';
+import {
+  type Schedule,
+  SCHEDULE_STATUSES,
+  SCHEDULE_UNITS,
+  type ScheduleStatus,
+} from '../../db/entities/schedules.js';
+import { defineResource, fieldsOf, withValues } from '../../http/resource.js';
 import {
   instantField,
   instantSchema,
@@ -94,7 +99,12 @@ export const scheduleResource = defineResource(
   {
     id: field('The id of the schedule.', uuidSchema, EXAMPLE.id, ({ id }) => id, { ops: true }),
     status: field(
-      '`active` until its last run; `paused` schedules do not run.',
+      withValues<ScheduleStatus>('The state.', {
+        active: 'runs at `next_run_at`. Becomes `paused`, `canceled` or `completed`',
+        paused: 'does not run. Becomes `active`, `canceled`, or `completed` if no run is left',
+        canceled: 'does not run any more. Final',
+        completed: 'its last run is over. Final',
+      }),
       z.enum(SCHEDULE_STATUSES),
       'active',
       ({ status }) => status,

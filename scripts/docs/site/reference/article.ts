@@ -3,10 +3,11 @@ import type { Route } from '../../../../src/http/route.js';
 import { type Content, html, type Html } from '../../../../src/support/html.js';
 import type { ApiDocument, DescribedOperation, Schemas } from '../../openapi/document.js';
 import { codesOf } from '../../openapi/generate.js';
-import { breakable, codeBlock, joined, prose, type Tab, tabs } from '../html.js';
+import { breakable, codeBlock, prose, type Tab, tabs } from '../html.js';
 import { type GuideBlock, readPart, renderMarkdown } from '../markdown-page.js';
 import { bodyOf, type Call, exampleOf, responsesOf } from './call.js';
 import { type Field, fieldsOf, parametersOf } from './fields.js';
+import { type ApiObject, objectTitle } from './objects.js';
 import { type Sample, samplesOf } from './samples.js';
 
 const FILE_EXTENSIONS: Readonly<Record<string, string>> = {
@@ -72,6 +73,24 @@ export function callArticle(call: Call, document: ApiDocument, errorsPage: strin
   </article>`;
 }
 
+/** Describes an object above the operations of its group. */
+export function objectArticle(
+  { name, anchor, schema, example }: ApiObject,
+  schemas: Schemas,
+): Html {
+  return html`<article id="${anchor}" class="operation">
+    <h2><a href="#${anchor}">${objectTitle(name)}</a></h2>
+    <div class="text">
+      ${schema.description !== undefined && renderMarkdown(schema.description)}
+      ${fieldList(fieldsOf(schema, schemas, 'response'))}
+    </div>
+    <div class="samples">
+      <p class="sample">Example</p>
+      ${codeBlock(example, 'json')}
+    </div>
+  </article>`;
+}
+
 function titled(title: string, fields: readonly Field[]): Content {
   return (
     fields.length > 0 &&
@@ -83,8 +102,7 @@ function titled(title: string, fields: readonly Field[]): Content {
 function responses(operation: DescribedOperation, schemas: Schemas): Content {
   return responsesOf(operation, schemas).map(({ heads, fields }) => {
     const items = heads.map(({ status, description, kinds }) => {
-      const types = kinds.map((kind) => html`<code>${kind}</code>`);
-      return html`<li><code>${status}</code> ${description} ${joined(types, ' or ')}</li>`;
+      return html`<li><code>${status}</code> ${description} ${prose(kinds.join(' or '))}</li>`;
     });
     return html`<ul>
         ${items}

@@ -7,6 +7,7 @@ import {
   type Schemas,
 } from '../../openapi/document.js';
 import { type Field, fieldsOf } from './fields.js';
+import { nameOf } from './schema.js';
 
 /** An operation of the API, as its pages describe it. */
 export interface Call {
@@ -18,6 +19,7 @@ interface ResponseGroup {
   readonly heads: {
     readonly status: string;
     readonly description: string;
+    /** Components or media types, in Markdown. */
     readonly kinds: string[];
   }[];
   readonly fields: readonly Field[];
@@ -32,7 +34,9 @@ export function bodyOf({ requestBody }: DescribedOperation): Schema | undefined 
 export function responsesOf(operation: DescribedOperation, schemas: Schemas): ResponseGroup[] {
   const groups = new Map<string, ResponseGroup>();
   for (const [status, { description, content = {} }] of successes(operation)) {
-    const kinds = Object.entries(content).map(([type, { schema = {} }]) => refName(schema) ?? type);
+    const kinds = Object.entries(content).map(([type, { schema = {} }]) =>
+      nameOf(refName(schema) ?? type, schemas),
+    );
     const shape = JSON.stringify(Object.values(content).map(({ schema }) => schema));
     const schema = content['application/json']?.schema ?? {};
     const group = groups.get(shape) ?? { heads: [], fields: fieldsOf(schema, schemas, 'response') };

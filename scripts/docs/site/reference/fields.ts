@@ -8,6 +8,7 @@ import {
 import {
   isNullable,
   mergeAlternatives,
+  nameOf,
   resolveSchema,
   simpleType,
   type Variants,
@@ -30,7 +31,7 @@ export interface Field {
 export function fieldsOf(given: Schema, schemas: Schemas, side: Side, prefix = ''): Field[] {
   const { properties = {}, required = [] } = mergeAlternatives(given, schemas);
   const variants = variantsOf(given, schemas);
-  return Object.entries(properties).flatMap(([own, schema]) => {
+  const fields = Object.entries(properties).flatMap(([own, schema]) => {
     const name = `${prefix}${own}`;
     const whole = resolveSchema(schema, schemas);
     const field = {
@@ -44,6 +45,20 @@ export function fieldsOf(given: Schema, schemas: Schemas, side: Side, prefix = '
     const path = whole.items === undefined ? `${name}.` : `${name}[].`;
     return [field, ...fieldsOf(whole.items ?? whole, schemas, side, path)];
   });
+  return [...inheritedFields(given, schemas), ...fields];
+}
+
+/** Returns a field for all fields of the object that the schema extends. */
+function inheritedFields(given: Schema, schemas: Schemas): Field[] {
+  const parts = (schemas[refName(given) ?? ''] ?? given).allOf ?? [];
+  return parts
+    .filter((part) => resolveSchema(part, schemas).properties === undefined)
+    .map((part) => ({
+      name: '…',
+      type: typeOf(part, schemas),
+      mark: null,
+      text: 'All of its fields.',
+    }));
 }
 
 export function parametersOf(
@@ -82,7 +97,7 @@ function markOf(isRequired: boolean, side: Side): string | null {
 /** Returns `string, uuid`, `Transfer or Payout`, or the values of an enumeration. */
 function typeOf(schema: Schema, schemas: Schemas): string {
   const refs = unionOf(schema);
-  if (refs.length > 1) return refs.join(' or ');
+  if (refs.length > 1) return refs.map((name) => nameOf(name, schemas)).join(' or ');
   const orNull = isNullable(schema) ? ' or null' : '';
   const whole = resolveSchema(schema, schemas);
   if (whole.items !== undefined) return `list of ${typeOf(whole.items, schemas)}${orNull}`;

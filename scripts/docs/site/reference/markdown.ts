@@ -1,8 +1,9 @@
 import { type ErrorEntry, ERRORS } from '../../../../src/core/error-table.js';
-import type { ApiDocument } from '../../openapi/document.js';
+import type { ApiDocument, Schemas } from '../../openapi/document.js';
 import { codesOf } from '../../openapi/generate.js';
 import { bodyOf, type Call, exampleOf, responsesOf } from './call.js';
 import { type Field, fieldsOf, parametersOf } from './fields.js';
+import { type ApiObject, objectTitle } from './objects.js';
 import { samplesOf } from './samples.js';
 
 /** Describes an operation in Markdown. `errorsPage` is the URL of the page of error codes. */
@@ -13,8 +14,7 @@ export function callMarkdown(call: Call, document: ApiDocument, errorsPage: stri
   const example = exampleOf(operation);
   const responses = responsesOf(operation, schemas).map(({ heads, fields }) => {
     const lines = heads.map(({ status, description, kinds }) => {
-      const types = kinds.map((kind) => `\`${kind}\``).join(' or ');
-      return `- \`${status}\` ${description} ${types}`.trim();
+      return `- \`${status}\` ${description} ${kinds.join(' or ')}`.trim();
     });
     return [lines.join('\n'), ...(fields.length === 0 ? [] : ['Fields:', fieldLines(fields)])];
   });
@@ -40,6 +40,16 @@ export function callMarkdown(call: Call, document: ApiDocument, errorsPage: stri
   ]);
 }
 
+/** Describes an object above the operations of its group. */
+export function objectMarkdown({ name, schema, example }: ApiObject, schemas: Schemas): string {
+  return blocks([
+    `## ${objectTitle(name)}`,
+    schema.description ?? '',
+    fieldLines(fieldsOf(schema, schemas, 'response')),
+    fence({ language: 'json', text: example }),
+  ]);
+}
+
 /** Joins blocks of Markdown, without empty ones. */
 export function blocks(all: readonly string[]): string {
   return all.filter((block) => block !== '').join('\n\n');
@@ -57,7 +67,7 @@ export function fieldLines(fields: readonly Field[]): string {
   return fields
     .map(({ name, type, mark, text }) => {
       const about = mark === null ? type : `${type}, ${mark}`;
-      return `- \`${name}\` (${about})${text === '' ? '' : `: ${text.replaceAll('\n', ' ')}`}`;
+      return `- \`${name}\` (${about})${text === '' ? '' : `: ${text.replaceAll('\n', '\n  ')}`}`;
     })
     .join('\n');
 }

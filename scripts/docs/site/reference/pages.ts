@@ -1,9 +1,9 @@
-import { type ApiDocument, refName, type Schema, titleOf } from '../../openapi/document.js';
+import { type ApiDocument, titleOf } from '../../openapi/document.js';
 import type { Scope } from '../../../../src/core/permissions.js';
 import type { ApiEvent, Route } from '../../../../src/http/route.js';
 import { html, type Html } from '../../../../src/support/html.js';
 import { scopesOfGuide } from '../guide-scopes.js';
-import { breakable, codeBlock, tabs } from '../html.js';
+import { breakable, tabs } from '../html.js';
 import { type SiteUrls, sectionOf, type SitePage } from '../layout.js';
 import {
   type GuideBlock,
@@ -11,20 +11,13 @@ import {
   MARKDOWN_DOCS_URL,
   MARKDOWN_BASE_URL,
 } from '../markdown-page.js';
-import {
-  callArticle,
-  fieldList,
-  foldedFields,
-  guideSamples,
-  readProgram,
-  sampleTabs,
-} from './article.js';
+import { callArticle, guideSamples, objectArticle, readProgram, sampleTabs } from './article.js';
 import type { Call } from './call.js';
-import { type Field, fieldsOf } from './fields.js';
-import { blocks, callMarkdown, fence, fieldLines } from './markdown.js';
-import { resolveSchema } from './schema.js';
+import { deliveriesPage } from './deliveries.js';
+import { blocks, callMarkdown, fence, objectMarkdown } from './markdown.js';
+import { type ApiObject, type Links, linksOf, objectsOf, objectTitle } from './objects.js';
 
-/** Pages for each tag of the OpenAPI document, and for webhook deliveries. */
+/** Pages for each tag of the OpenAPI document: its objects, then its operations. */
 
 const PATH = '/reference';
 const DELIVERIES = `${PATH}/deliveries`;
@@ -52,7 +45,8 @@ interface ReferenceDeps {
 
 export class Reference {
   private readonly groups: readonly Group[];
-
+  private readonly objects: readonly ApiObject[];
+  private readonly links: Readonly<Record<'html' | 'markdown', Links>>;
   private readonly document: ApiDocument;
   private readonly urls: SiteUrls;
   private readonly events: readonly ApiEvent[];
@@ -77,15 +71,23 @@ export class Reference {
         .filter((call) => tagOf(call) === tag)
         .sort((one, other) => rankOf(one) - rankOf(other)),
     })).filter(({ calls: own }) => own.length > 0);
+    this.objects = objectsOf(this.groups, openApi.components.schemas);
+    this.links = {
+      html: linksOf(this.objects, openApi, urls.page),
+      markdown: linksOf(this.objects, openApi, urls.markdown),
+    };
   }
 
   /** Returns the first page, in Markdown. */
   home(): string {
-    const groups = this.groups.map(({ tag, description, calls }) => {
+    const groups = this.groups.map(({ tag, path, description, calls }) => {
       const list = calls.map(
         ({ route, operation }) => `- ${this.linkOf(route)} ${operation.summary}`,
       );
-      return `## ${titleOf(tag)}\n\n${description}\n\n${list.join('\n')}`;
+      const objects = this.objectsIn(path).map(
+        ({ name, anchor }) => `- [${objectTitle(name)}](${MARKDOWN_DOCS_URL}${path}#${anchor})`,
+      );
+      return `## ${titleOf(tag)}\n\n${description}\n\n${[...objects, ...list].join('\n')}`;
     });
     return `# Reference
 
@@ -101,7 +103,10 @@ ${groups.join('\n\n')}
   }
 
   pages(): SitePage[] {
-    return [...this.groups.map((group) => this.groupPage(group)), this.deliveriesPage()];
+    const { events, objects, links } = this;
+    const { schemas } = this.document.components;
+    const deps = { path: DELIVERIES, events, schemas, objects, links };
+    return [...this.groups.map((group) => this.groupPage(group)), deliveriesPage(deps)];
   }
 
   /** Shows a guide's command beside the same request in other languages. */
@@ -144,124 +149,44 @@ ${groups.join('\n\n')}
     return this.groups.find((group) => callIn(group, operationId) !== undefined);
   }
 
+  private objectsIn(path: string): ApiObject[] {
+    return this.objects.filter((one) => one.path === path);
+  }
+
   private groupPage({ tag, path, description, calls }: Group): SitePage {
-    const errorsPage = this.urls.page('/errors');
-    const setup = (page: string): string =>
-      `The samples read the address, with \`/v1\`, from \`SVC_URL\` and the token from \`SVC_TOKEN\` ([how to set them](${page}#your-token)).`;
-    const content = (): Html =>
-      html`${description !== '' && renderMarkdown(description)}
-      ${renderMarkdown(setup(this.urls.page('/first-transfer')))}
-      ${calls.map((call) => callArticle(call, this.document, errorsPage))}`;
-    const sections = calls.map(({ route, operation: { operationId, summary } }) =>
-      sectionOf(
-        operationId,
-        summary,
-        `${route.method} ${route.path} ${operationId} ${route.description}`,
+    const objects = this.objectsIn(path);
+    const setup = ({ urlOf }: Links): string =>
+      `The samples read the address, with \`/v1\`, from \`SVC_URL\` and the token from \`SVC_TOKEN\` ([how to set them](${urlOf('/first-transfer')}#your-token)).`;
+    const content = (): Html => {
+      const { document, urlOf } = this.links.html;
+      const { schemas } = document.components;
+      return html`${description !== '' && renderMarkdown(description)}
+      ${renderMarkdown(setup(this.links.html))} ${objects.map((one) => objectArticle(one, schemas))}
+      ${calls.map((call) => callArticle(call, document, urlOf('/errors')))}`;
+    };
+    const { document, urlOf } = this.links.markdown;
+    const sections = [
+      ...objects.map(({ anchor, name, schema }) =>
+        sectionOf(anchor, objectTitle(name), Object.keys(schema.properties ?? {}).join(' ')),
       ),
-    );
-    const operations = calls.map((call) =>
-      callMarkdown(call, this.document, this.urls.markdown('/errors')),
-    );
+      ...calls.map(({ route, operation: { operationId, summary } }) =>
+        sectionOf(
+          operationId,
+          summary,
+          `${route.method} ${route.path} ${operationId} ${route.description}`,
+        ),
+      ),
+    ];
     const markdown = blocks([
       `# ${titleOf(tag)}`,
       description,
-      setup(this.urls.markdown('/first-transfer')),
-      ...operations,
+      setup(this.links.markdown),
+      ...objects.map((one) => objectMarkdown(one, document.components.schemas)),
+      ...calls.map((call) => callMarkdown(call, document, urlOf('/errors'))),
     ]);
     const about = `the operations of ${tag}`;
     return { path, title: titleOf(tag), description: about, content, markdown, sections };
   }
-
-  private deliveriesPage(): SitePage {
-    const { urls } = this;
-    const [envelope, deliveries] = this.deliveries();
-    const content = (): Html =>
-      html`<p>
-          The events that your endpoints receive and that the log holds. See
-          <a href="${urls.page('/events')}">when each is sent</a> and
-          <a href="${urls.page('/webhooks')}">how to verify it</a>.
-        </p>
-        <h2 id="event"><a href="#event">Every event</a></h2>
-        ${fieldList(envelope)} ${deliveries.map(deliveryArticle)}`;
-    const markdown = blocks([
-      '# Deliveries',
-      `The events that your endpoints receive and that the log holds. See [when each is sent](${urls.markdown('/events')}) and
-[how to verify it](${urls.markdown('/webhooks')}).`,
-      '## Every event',
-      fieldLines(envelope),
-      ...deliveries.map(deliveryMarkdown),
-    ]);
-    const sections = [
-      sectionOf('event', 'Every event', 'envelope id type sequence data'),
-      ...this.events.map(({ type, summary, description }) =>
-        sectionOf(slug(type), type, `${summary} ${description}`),
-      ),
-    ];
-    const about = 'the body of each event';
-    return {
-      path: DELIVERIES,
-      title: 'Deliveries',
-      description: about,
-      content,
-      markdown,
-      sections,
-    };
-  }
-
-  /** Returns the fields that all events of the log have, and what each type of delivery has. */
-  private deliveries(): [Field[], Delivery[]] {
-    const { schemas } = this.document.components;
-    const refs = schemas.Event?.discriminator?.mapping ?? {};
-    const schemaOf = ({ type }: ApiEvent): Schema => ({
-      $ref: refs[type] ?? '#/components/schemas/WebhookTest',
-    });
-    const oneOf = this.events.filter(({ type }) => type in refs).map(schemaOf);
-    const deliveries = this.events.map((event) => {
-      const schema = schemaOf(event);
-      const data = resolveSchema(schema, schemas).properties?.data?.properties?.object;
-      const resource = data === undefined ? null : (refName(data) ?? 'object');
-      return { event, resource, fields: fieldsOf(data ?? schema, schemas, 'response') };
-    });
-    return [fieldsOf({ oneOf }, schemas, 'response'), deliveries];
-  }
-}
-
-/** A type of event, with the fields of its resource, or with its own if it has no resource. */
-interface Delivery {
-  readonly event: ApiEvent;
-  readonly resource: string | null;
-  readonly fields: readonly Field[];
-}
-
-const NOT_SENT = 'Only in the log: no webhook is sent.';
-
-function deliveryArticle({ event, resource, fields }: Delivery): Html {
-  const { type, summary, isDelivered, example } = event;
-  return html`<article id="${slug(type)}">
-    <h2><a href="#${slug(type)}">${type}</a></h2>
-    <p>${summary}.</p>
-    ${
-      resource === null
-        ? fieldList(fields)
-        : html`<p><code>data.object</code>: ${resource}. ${isDelivered ? '' : NOT_SENT}</p>
-            ${foldedFields(fields)}`
-    }
-    <details>
-      <summary>Example</summary>
-      ${codeBlock(JSON.stringify(example, null, 2), 'json')}
-    </details>
-  </article>`;
-}
-
-function deliveryMarkdown({ event, resource, fields }: Delivery): string {
-  const { type, summary, isDelivered, example } = event;
-  return blocks([
-    `## ${type}`,
-    `${summary}.${isDelivered ? '' : ` ${NOT_SENT}`}`,
-    resource === null ? '' : `\`data.object\`: ${resource}.`,
-    fieldLines(fields),
-    fence({ language: 'json', text: JSON.stringify(example, null, 2) }),
-  ]);
 }
 
 function callIn(group: Group | undefined, operationId: string): Call | undefined {

@@ -20,6 +20,12 @@ export function resolveSchema(given: Schema, schemas: Schemas): Schema {
     : given;
 }
 
+/** Returns the name of a component as code, or the link that `linksOf` put in its place. */
+export function nameOf(component: string, schemas: Schemas): string {
+  const { type } = schemas[component] ?? {};
+  return typeof type === 'string' && type.startsWith('[') ? type : `\`${component}\``;
+}
+
 function descriptionField({ description }: Schema): Schema {
   return description === undefined ? {} : { description };
 }
