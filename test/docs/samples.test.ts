@@ -67,6 +67,16 @@ const PROGRAMS: Readonly<Record<string, RegExp>> = {
   follow: /^\d+ [a-z_]+\.[a-z_]+ [0-9a-f-]{36}$/m,
   access: /^[0-9a-f-]{36} viewer 1$/m,
 };
+/** Programs that store one order, and the file that holds its key. */
+const STORED: Readonly<Record<string, string>> = {
+  'first-transfer': 'transfer-1042.key',
+  approvals: 'order-1043.json',
+  payouts: 'payout-1042.key',
+  keys: 'payout-1043.json',
+  metadata: 'invoice-A-17.key',
+  schedules: 'rent.json',
+};
+const ID = /[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/;
 for (const program of Object.keys(PROGRAMS)) {
   const read = (ending: string) => readFileSync(`docs/site/programs/${program}.${ending}`, 'utf8');
   samples.set(program, [
@@ -415,7 +425,10 @@ describe('the samples of the reference', () => {
   const isRun = (name: Sample['name'], operation: string): boolean =>
     name === 'curl' || SHAPES.includes(operation);
   /** Programs whose own tests run them. */
-  const RUN_ABOVE = new Set(['batches', 'payout-batches', 'payout-batches-execute', 'capture']);
+  const RUN_ABOVE = new Set([
+    ...['batches', 'payout-batches', 'payout-batches-execute', 'capture'],
+    ...Object.keys(STORED),
+  ]);
   /** Writes a file that no other language uploads or pays. */
   const writePayroll = (reference: string, raw = 150_000n): void =>
     writeFileSync(
@@ -518,6 +531,14 @@ describe('the samples of the reference', () => {
             assert.match(first, PROGRAMS.capture!);
             assert.equal(again, first.replace('held', 'completed'));
           });
+        for (const [program, stored] of Object.entries(STORED))
+          if (name !== 'curl')
+            it(`the order of ${program} in ${name} that is run again is made once`, async () => {
+              rmSync(join(live.folder, stored), { force: true });
+              const [first, again] = [await RUNS[name](program, ''), await RUNS[name](program, '')];
+              assert.match(first, PROGRAMS[program]!);
+              assert.equal(again.match(ID)?.[0], first.match(ID)?.[0]);
+            });
         for (const [operation, all] of samples)
           if (
             !RUN_ABOVE.has(operation) &&

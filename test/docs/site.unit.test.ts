@@ -297,6 +297,25 @@ describe('the site', () => {
     }
   });
 
+  it('stores each idempotency key before the request, and ends each poll, in the samples of its guides', () => {
+    const unstored = /\$\(uuidgen\)/;
+    const endless = /^while .*\bsleep|^until svc/m;
+    for (const file of [...filesUnder('docs/guides'), 'docs/webhooks.md']) {
+      const text = readFileSync(file, 'utf8');
+      for (const [, code = ''] of text.matchAll(/^```sh.*\n([^]*?)^```$/gm)) {
+        assert.doesNotMatch(code, unstored, file);
+        assert.doesNotMatch(code, endless, file);
+      }
+    }
+    for (const file of filesUnder('docs/site/programs')) {
+      const text = readFileSync(file, 'utf8');
+      const makesKey = /uuid4\(\)|randomUUID\(\)|rand\.Read/.test(text);
+      // A second statement does no harm.
+      if (makesKey && !file.includes('/statements.'))
+        assert.match(text, /fsync|flush: true|\.Sync\(\)/, file);
+    }
+  });
+
   it('shows no backslash in code of the texts about errors', () => {
     const path = '/errors';
     assert.match(texts.get(`${path}.md`) ?? '', /`ends_at`[^]*\\_\\_proto/);

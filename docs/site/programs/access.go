@@ -3,6 +3,7 @@ package main
 import (
 	"crypto/rand"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"log"
@@ -49,19 +50,43 @@ func newKey() string {
 	return fmt.Sprintf("%x-%x-%x-%x-%x", id[:4], id[4:6], id[6:8], id[8:10], id[10:])
 }
 
+// keysOf returns the keys, stored before the first request. In your program, a row takes the place of the file.
+func keysOf(name string) (keys struct{ Account, Member, Token string }) {
+	if stored, err := os.ReadFile(name); err == nil {
+		if err := json.Unmarshal(stored, &keys); err != nil {
+			log.Fatal(err)
+		}
+		return keys
+	}
+	keys.Account, keys.Member, keys.Token = newKey(), newKey(), newKey()
+	file, err := os.Create(name)
+	if err != nil {
+		log.Fatal(err)
+	}
+	if err := errors.Join(json.NewEncoder(file).Encode(keys), file.Sync(), file.Close()); err != nil {
+		log.Fatal(err)
+	}
+	return keys
+}
+
 func main() {
 	token := os.Getenv("SVC_TOKEN")
-	// Store the keys before the first request; repeat each request with the same key.
-	accountKey, memberKey, tokenKey := newKey(), newKey(), newKey()
-	account := call(token, "POST", "/accounts", accountKey, `{"type": "business", "name": "Acme Cali"}`)
+	keys := keysOf("access.json")
+	account := call(token, "POST", "/accounts", keys.Account, `{"type": "business", "name": "Acme Cali"}`)
 	named := fmt.Sprintf(`{"name": "accountant of %s"}`, account.ID)
-	member := call(token, "POST", "/members", memberKey, named)
+	member := call(token, "POST", "/members", keys.Member, named)
 	path := "/accounts/" + account.ID + "/roles/" + member.ID
 	role := call(token, "PUT", path, "", `{"role": "viewer"}`).Role
 	order := fmt.Sprintf(`{"member_id": %q, "scopes": ["read"], "name": "report of the month"}`, member.ID)
-	issued := call(token, "POST", "/tokens", tokenKey, order)
+	issued := call(token, "POST", "/tokens", keys.Token, order)
+	if issued.Token == "" {
+		log.Fatal("shown in an earlier response only: revoke it, and create another with a new key")
+	}
 	seen := call(issued.Token, "GET", "/accounts", "", "")
 	fmt.Println(account.ID, role, len(seen.Items))
 	call(token, "DELETE", "/tokens/"+issued.KeyID+"?cascade=true", "", "")
 	call(token, "DELETE", "/members/"+member.ID, "", "")
+	if err := os.Remove("access.json"); err != nil {
+		log.Fatal(err)
+	}
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"crypto/rand"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"log"
@@ -47,6 +48,25 @@ func newKey() string {
 	return fmt.Sprintf("%x-%x-%x-%x-%x", id[:4], id[4:6], id[6:8], id[8:10], id[10:])
 }
 
+// keysOf returns the order's keys, stored before the first request. In your program, the order's row takes the place of the file.
+func keysOf(name string) (keys struct{ Create, Approve string }) {
+	if stored, err := os.ReadFile(name); err == nil {
+		if err := json.Unmarshal(stored, &keys); err != nil {
+			log.Fatal(err)
+		}
+		return keys
+	}
+	keys.Create, keys.Approve = newKey(), newKey()
+	file, err := os.Create(name)
+	if err != nil {
+		log.Fatal(err)
+	}
+	if err := errors.Join(json.NewEncoder(file).Encode(keys), file.Sync(), file.Close()); err != nil {
+		log.Fatal(err)
+	}
+	return keys
+}
+
 func main() {
 	token := os.Getenv("SVC_TOKEN")
 	guarded := call("GET", "/accounts/lookup?alias=%24acme-guarded", "", token, "")
@@ -56,13 +76,12 @@ func main() {
 		"destination": {"type": "account", "account_id": %q},
 		"amount": {"raw": "2500000", "asset": "COPM"}
 	}`, guarded.AccountID, recipient.AccountID)
-	// Store both keys with the order first; repeat each request with the same key.
-	create, approve := newKey(), newKey()
-	transfer := call("POST", "/transfers", create, token, order)
+	keys := keysOf("order-1043.json")
+	transfer := call("POST", "/transfers", keys.Create, token, order)
 	fmt.Println(transfer.ID, transfer.Status)
 
 	// The other member's program.
 	path := "/transfers/" + transfer.ID + "/approve"
-	approved := call("POST", path, approve, os.Getenv("APPROVER_TOKEN"), "")
+	approved := call("POST", path, keys.Approve, os.Getenv("APPROVER_TOKEN"), "")
 	fmt.Println(approved.ID, approved.Status)
 }

@@ -1,3 +1,5 @@
+import { randomUUID } from 'node:crypto';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { MoneyClient } from 'money-movement-client';
 
 const { SVC_URL: baseUrl = '', SVC_TOKEN = '', APPROVER_TOKEN = '' } = process.env;
@@ -9,8 +11,11 @@ const order = {
   destination: { type: 'account', account_id: recipient.account_id },
   amount: { raw: 2_500_000n, asset: 'COPM' },
 } as const;
-// Store both keys with the order first; repeat each request with the same key.
-const keys = { create: crypto.randomUUID(), approve: crypto.randomUUID() };
+// The keys are stored before the first request. In your program, the order's row takes the place of the file.
+const FILE = 'order-1043.json';
+const newKeys = { create: randomUUID(), approve: randomUUID() };
+if (!existsSync(FILE)) writeFileSync(FILE, JSON.stringify(newKeys), { flush: true });
+const keys: typeof newKeys = JSON.parse(readFileSync(FILE, 'utf8'));
 const transfer = await client.createTransfer(order, { idempotencyKey: keys.create });
 console.log(transfer.id, transfer.status);
 

@@ -30,8 +30,15 @@ order = {
     "destination": {"type": "account", "account_id": recipient["account_id"]},
     "amount": {"raw": "2500000", "asset": "COPM"},
 }
-# Store both keys with the order first; repeat each request with the same key.
-keys = {"create": str(uuid.uuid4()), "approve": str(uuid.uuid4())}
+# The keys are stored before the first request. In your program, the order's row takes the place of the file.
+FILE = "order-1043.json"
+if not os.path.exists(FILE):
+    with open(FILE, "w") as file:
+        json.dump({"create": str(uuid.uuid4()), "approve": str(uuid.uuid4())}, file)
+        file.flush()
+        os.fsync(file.fileno())
+with open(FILE) as file:
+    keys = json.load(file)
 transfer = call("POST", "/transfers", order, keys["create"])
 print(transfer["id"], transfer["status"])
 

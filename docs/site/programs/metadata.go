@@ -3,6 +3,7 @@ package main
 import (
 	"crypto/rand"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"log"
@@ -42,10 +43,25 @@ func call(method, path, key, body string) object {
 	return result
 }
 
-func newKey() string {
-	id := make([]byte, 16)
-	rand.Read(id)
-	return fmt.Sprintf("%x-%x-%x-%x-%x", id[:4], id[4:6], id[6:8], id[8:10], id[10:])
+// keyOf returns the order's key, stored before the first request. In your program, the order's row takes the place of the file.
+func keyOf(name string) string {
+	if _, err := os.Stat(name); os.IsNotExist(err) {
+		id := make([]byte, 16)
+		rand.Read(id)
+		file, err := os.Create(name)
+		if err != nil {
+			log.Fatal(err)
+		}
+		_, err = fmt.Fprintf(file, "%x-%x-%x-%x-%x", id[:4], id[4:6], id[6:8], id[8:10], id[10:])
+		if err := errors.Join(err, file.Sync(), file.Close()); err != nil {
+			log.Fatal(err)
+		}
+	}
+	key, err := os.ReadFile(name)
+	if err != nil {
+		log.Fatal(err)
+	}
+	return string(key)
 }
 
 func main() {
@@ -57,8 +73,7 @@ func main() {
 		"amount": {"raw": "150000", "asset": "COPM"},
 		"metadata": {"invoice": "A-17", "store": "bogota"}
 	}`, source.AccountID, recipient.AccountID)
-	// Store it with the order first; repeat the request with the same key.
-	key := newKey()
+	key := keyOf("invoice-A-17.key")
 	transfer := call("POST", "/transfers", key, order)
 	change := `{"metadata": {"store": null, "paid": "yes"}}`
 	call("PATCH", "/transfers/"+transfer.ID, "", change)

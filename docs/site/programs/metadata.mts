@@ -1,3 +1,5 @@
+import { randomUUID } from 'node:crypto';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { MoneyClient } from 'money-movement-client';
 
 const { SVC_URL: baseUrl = '', SVC_TOKEN: token = '' } = process.env;
@@ -10,8 +12,10 @@ const order = {
   amount: { raw: 150_000n, asset: 'COPM' },
   metadata: { invoice: 'A-17', store: 'bogota' },
 } as const;
-// Store it with the order first; repeat the request with the same key.
-const key = crypto.randomUUID();
+// The key is stored before the first request. In your program, the order's row takes the place of the file.
+const FILE = 'invoice-A-17.key';
+if (!existsSync(FILE)) writeFileSync(FILE, randomUUID(), { flush: true });
+const key = readFileSync(FILE, 'utf8');
 const { id } = await client.createTransfer(order, { idempotencyKey: key });
 await client.updateTransfer(id, { metadata: { store: null, paid: 'yes' } });
 const found = client.listTransfers({ metadata: { invoice: 'A-17' } });

@@ -31,8 +31,15 @@ order = {
     "amount": {"raw": "150000", "asset": "COPM"},
     "metadata": {"invoice": "A-17", "store": "bogota"},
 }
-# Store it with the order first; repeat the request with the same key.
-key = str(uuid.uuid4())
+# The key is stored before the first request. In your program, the order's row takes the place of the file.
+FILE = "invoice-A-17.key"
+if not os.path.exists(FILE):
+    with open(FILE, "w") as file:
+        file.write(str(uuid.uuid4()))
+        file.flush()
+        os.fsync(file.fileno())
+with open(FILE) as file:
+    key = file.read()
 transfer = call("POST", "/transfers", order, key)
 change = {"metadata": {"store": None, "paid": "yes"}}
 call("PATCH", "/transfers/" + transfer["id"], change)

@@ -3,6 +3,7 @@ package main
 import (
 	"crypto/rand"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"log"
@@ -49,12 +50,31 @@ func newKey() string {
 	return fmt.Sprintf("%x-%x-%x-%x-%x", id[:4], id[4:6], id[6:8], id[8:10], id[10:])
 }
 
-func main() {
+// storedOrder returns the order and its key. Both are stored before the first request, because the order says another month later on.
+func storedOrder(name string, newOrder func() string) (stored struct{ Key, Order string }) {
+	if bytes, err := os.ReadFile(name); err == nil {
+		if err := json.Unmarshal(bytes, &stored); err != nil {
+			log.Fatal(err)
+		}
+		return stored
+	}
+	stored.Key, stored.Order = newKey(), newOrder()
+	file, err := os.Create(name)
+	if err != nil {
+		log.Fatal(err)
+	}
+	if err := errors.Join(json.NewEncoder(file).Encode(stored), file.Sync(), file.Close()); err != nil {
+		log.Fatal(err)
+	}
+	return stored
+}
+
+func newOrder() string {
 	source := call("GET", "/accounts/lookup?alias=%24acme-treasury", "", "")
 	landlord := call("GET", "/accounts/lookup?alias=%24bruno", "", "")
 	now := time.Now().UTC()
 	first := time.Date(now.Year(), now.Month()+1, 1, 14, 0, 0, 0, time.UTC)
-	order := fmt.Sprintf(`{
+	return fmt.Sprintf(`{
 		"transfer": {
 			"source_account": %q,
 			"destination": {"type": "account", "account_id": %q},
@@ -65,9 +85,11 @@ func main() {
 		"every": {"unit": "month", "count": 1},
 		"max_runs": 12
 	}`, source.AccountID, landlord.AccountID, first.Format(time.RFC3339))
-	// Store it with the order first; repeat the request with the same key.
-	key := newKey()
-	rent := call("POST", "/schedules", key, order)
+}
+
+func main() {
+	stored := storedOrder("rent.json", newOrder)
+	rent := call("POST", "/schedules", stored.Key, stored.Order)
 	fmt.Println(rent.ID, rent.Status, rent.NextRunAt)
 	for _, one := range call("GET", "/transfers?schedule="+rent.ID, "", "").Items {
 		fmt.Println(one.ID, one.Status)

@@ -10,10 +10,10 @@ const period = {
   from: '2026-11-01T05:00:00.000Z',
   to: new Date(Date.now() - 60_000).toISOString(),
 } as const;
-// Repeat the request with the same key.
+// A statement moves nothing: an interrupted run may make another, so the key is not stored.
 const key = crypto.randomUUID();
 let statement = await client.createStatement(period, { idempotencyKey: key });
-while (statement.status !== 'ready') {
+for (let seconds = 0; statement.status !== 'ready' && seconds < 600; seconds += 1) {
   await sleep(1000);
   statement = await client.getStatement(statement.id);
 }

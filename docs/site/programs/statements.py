@@ -32,11 +32,13 @@ period = {
     "from": "2026-11-01T05:00:00.000Z",
     "to": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() - 60)),
 }
-# Repeat the request with the same key.
+# A statement moves nothing: an interrupted run may make another, so the key is not stored.
 key = str(uuid.uuid4())
 statement = call("POST", "/statements", period, key)
 path = "/statements/" + statement["id"]
-while statement["status"] != "ready":
+for second in range(600):
+    if statement["status"] == "ready":
+        break
     time.sleep(1)
     statement = call("GET", path)
 print(statement["id"], statement["status"])
