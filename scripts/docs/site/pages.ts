@@ -20,7 +20,7 @@ export function errorsPage(urls: SiteUrls): string {
   return `# Errors
 
 Every error has this shape. Your program decides by \`code\`, which never changes; \`message\` is for people. \`doc_url\`
-leads to the code on this page, whose other address is Spanish. \`details\` is absent if the error has none.
+leads to the code on this page; its Spanish path is kept, and \`${urls.page('/errors')}\` is the same page. \`details\` is absent if the error has none.
 
 \`\`\`json
 ${JSON.stringify({ error: { code, message, doc_url, details } }, null, 2)}
@@ -30,7 +30,9 @@ For a 4xx, correct the request. A 422 is a business rule and binds the idempoten
 \`quota_exceeded\` leaves the key free. A 503, or any 5xx of a proxy, means that the result is unknown: repeat the same request with the
 same key ([how](${MARKDOWN_DOCS_URL}/idempotency#what-binds-a-key)).
 
-These codes have details, always with all of their fields. \`int64\` is an integer as text of digits.
+These codes have details, always with all of their fields. \`int64\` is an integer as text of digits. A \`reason\` matches
+\`^([a-z0-9_]+)(?:: (.+))?$\`: a word of the table of its code, and after \`not_one_of\` and \`exactly_one_of\` a colon and a list with \`, \` between its
+entries, as in \`not_one_of: COPM, DUSD\`. Later versions may have further words.
 
 ${detailsTable()}
 
@@ -83,9 +85,8 @@ the first one; an owner of an account [issues and revokes](${MARKDOWN_DOCS_URL}/
 only from your IP addresses. Protect it like a password. If you lose it, [revoke it](${MARKDOWN_DOCS_URL}/access#replace-a-leaked-token), or have
 your operator do so: within 5 seconds it moves no more money.
 
-A token has scopes, and its member has one role in each account. Lists omit what the member may not see. There is
-no \`GET /v1/me\`: \`GET /v1/accounts\` lists the member's accounts. \`GET /v1/tokens\`, with the scope
-\`access\`, shows scopes; your operator knows the scopes and the roles.
+A token has scopes, and its member has one role in each account: [the table of both](${MARKDOWN_DOCS_URL}/concepts#scopes). Lists omit what
+the member may not see. There is no \`GET /v1/me\`: [where to find](${MARKDOWN_DOCS_URL}/access#your-tenant-roles-and-scopes) your own.
 
 ## Refused requests
 
