@@ -150,8 +150,17 @@ describe('in a browser, the docs', () => {
     await page.goto(`${api.baseUrl}/docs`);
     const results = page.getByRole('search').getByRole('link');
     for (const [title, words] of Object.entries({
-      'A first transfer': ['api key', 'quickstart', 'whoami', 'who am i', 'me', 'transfer'],
-      Concepts: ['pay-in', 'top up', 'topup', 'deposit', 'currencies', 'USD'],
+      'A first transfer': ['api key', 'quickstart', 'whoami', 'who am i', 'transfer'],
+      Concepts: [
+        'pay-in',
+        'top up',
+        'topup',
+        'deposit',
+        'currencies',
+        'currency',
+        'multiple currencies',
+        'USD',
+      ],
       Testing: [
         'test card',
         'test account numbers',
@@ -170,8 +179,13 @@ describe('in a browser, the docs', () => {
         'expired hold',
       ],
       Refunds: ['refund', 'partial refund', 'refund fee', 'reverse', 'reversal'],
+      'Concepts › Scopes': ['scopes', 'my scopes'],
       'Concepts › No currency exchange': ['currency exchange', 'how do I convert USD'],
       'Approvals › Approve, reject, cancel': ['approve payout', 'how to cancel a payout'],
+      'Members, roles and tokens': ['sub-accounts', 'subaccounts'],
+      'Members, roles and tokens › Your tenant, roles and scopes': ['list roles', 'me', '/v1/me'],
+      'Webhooks › Responses and retries': ['webhook retry', 'webhook retries'],
+      'Webhooks › Without a response': ['webhook timeout'],
       'Payouts › States': ['payout returned'],
       'Payroll from a file › Withdraw or lapse': ['cancel a batch'],
       'Payroll from a file › The result file': ['download result file'],
@@ -193,7 +207,6 @@ describe('in a browser, the docs', () => {
       ],
       Webhooks: [
         'webhook',
-        'webhook retry',
         'webhook signature',
         'missed webhook',
         'duplicate webhook',
@@ -201,7 +214,16 @@ describe('in a browser, the docs', () => {
         'callback',
         'hmac',
       ],
-      'Clients and tools': ['sdk', 'sdk python', 'install', 'ngrok', 'local development'],
+      'Clients and tools': [
+        'sdk',
+        'sdk python',
+        'sdk java',
+        'c#',
+        'dotnet',
+        'install',
+        'ngrok',
+        'local development',
+      ],
       'Payroll from a file': ['payroll', 'excel', 'bulk'],
       Payouts: ['withdraw', 'bank account', 'beneficiary', 'chargeback'],
       'Statements and reports': ['statement', 'statement csv', 'export', 'report'],
@@ -210,14 +232,8 @@ describe('in a browser, the docs', () => {
       Errors: ['error codes', 'error 422'],
       'Errors › unauthorized': ['401', 'why do I get 401', 'why do I get a 401?'],
       Limits: ['rate limit', 'monthly limit', 'rounding', 'pricing', '429'],
-      Versions: ['deprecation', 'version header'],
-      'Authentication and permissions': [
-        'authentication',
-        'authenticate',
-        'scopes',
-        'ip allowlist',
-        '/v1/me',
-      ],
+      Versions: ['deprecation', 'version header', 'breaking changes'],
+      'Authentication and permissions': ['authentication', 'authenticate', 'ip allowlist'],
     }))
       for (const word of words) {
         await page.getByRole('searchbox').fill(word);

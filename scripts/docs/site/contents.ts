@@ -44,7 +44,9 @@ const CHAPTERS = {
 
 /** Further words by which the search finds a page, or a section of it by its anchor. */
 export const KEYWORDS: Readonly<Record<string, string>> = {
-  '/concepts': 'currency currencies usd dollar peso glossary user customer',
+  '/concepts': 'currency currencies multiple multi usd dollar peso glossary user customer',
+  '/concepts#scopes': 'scope permission permissions list',
+  '/concepts#roles': 'role',
   '/concepts#who-opens-accounts': 'onboarding create open account',
   '/concepts#no-currency-exchange': 'convert conversion fx forex foreign swap',
   '/concepts#how-money-enters-and-leaves': 'deposit pay in payin cash in top up topup fund',
@@ -55,14 +57,17 @@ export const KEYWORDS: Readonly<Record<string, string>> = {
   '/idempotency#what-the-same-request-is': 'idempotency key expiry expire expires retention ttl',
   '/idempotency#when-you-do-not-know': 'retry timeout 503',
   '/clients#the-typed-client': 'sdk library install npm node javascript download',
-  '/clients#other-languages-and-postman': 'sdk python go java php generate',
+  '/clients#other-languages-and-postman':
+    'sdk python go java kotlin c csharp dotnet net php ruby rust generate',
   '/clients#deliveries-on-your-own-machine': 'localhost local development tunnel ngrok',
   '/testing':
     'test card test cards test account numbers simulate simulation simulator sandbox test mode mock without real money',
   '/going-live': 'production launch checklist',
   '/going-live#ask-your-operator': 'retention sla cutoff hours',
   '/accounts': 'wallet delete close deactivate',
-  '/access': 'onboarding create account user permission share api key rotate leaked revoke',
+  '/access':
+    'onboarding create account user permission share api key rotate leaked revoke sub accounts subaccount subaccounts',
+  '/access#your-tenant-roles-and-scopes': 'whoami who am i me my current user list',
   '/accounts#verify': 'kyc',
   '/approvals': 'maker checker four eyes',
   '/capture': 'partial capture hold reserve authorize authorization preauthorization',
@@ -82,7 +87,8 @@ export const KEYWORDS: Readonly<Record<string, string>> = {
   '/metadata': 'labels tags custom fields invoice order number',
   '/webhooks': 'webhook callback notification',
   '/webhooks#what-arrives': 'ip addresses firewall',
-  '/webhooks#responses-and-retries': 'retries',
+  '/webhooks#responses-and-retries': 'webhook retry retries backoff',
+  '/webhooks#without-a-response': 'webhook',
   '/webhooks#the-same-event-can-arrive-twice': 'duplicated deduplicate',
   '/webhooks#verify-before-you-read': 'signature hmac raw body',
   '/events#the-catalogue': 'types',
@@ -105,7 +111,7 @@ export const KEYWORDS: Readonly<Record<string, string>> = {
   '/conventions#filters': 'sort sorting order filter date range',
   '/conventions#amounts': 'decimal cents',
   '/conventions#times-ids-text': 'timezone time zone utc offset format',
-  '/versions': 'deprecation compatibility version header',
+  '/versions': 'deprecation deprecated breaking change changes compatibility version header',
 };
 
 /** The Markdown files of pages whose file is not `docs/guides` with the page's path. */
