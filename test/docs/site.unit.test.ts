@@ -45,23 +45,23 @@ const GUIDE_SCOPES: Readonly<Record<string, string>> = {
 
 /** The objects of the reference, each with its page. */
 const OBJECTS = [
-  'accounts.md Account',
-  'accounts.md Movement',
-  'approval-policies.md ApprovalPolicy',
-  'bonus-batches.md BonusBatch',
-  'bonus-batches.md BonusBatchRow',
-  'bonuses.md Bonus',
-  'events.md Event',
-  'members.md Member',
-  'payout-batches.md PayoutBatch',
-  'payout-batches.md PayoutBatchRow',
-  'payouts.md Payout',
-  'schedules.md Schedule',
-  'statements.md Statement',
-  'tokens.md Token',
-  'transfers.md Transfer',
-  'webhook-endpoints.md WebhookDelivery',
-  'webhook-endpoints.md WebhookEndpoint',
+  'accounts Account',
+  'accounts Movement',
+  'approval-policies ApprovalPolicy',
+  'bonus-batches BonusBatch',
+  'bonus-batches BonusBatchRow',
+  'bonuses Bonus',
+  'events Event',
+  'members Member',
+  'payout-batches PayoutBatch',
+  'payout-batches PayoutBatchRow',
+  'payouts Payout',
+  'schedules Schedule',
+  'statements Statement',
+  'tokens Token',
+  'transfers Transfer',
+  'webhook-endpoints WebhookDelivery',
+  'webhook-endpoints WebhookEndpoint',
 ].map((line) => `/reference/${line}`);
 
 /** The names of the programs' languages in Markdown, and the endings of their files. */
@@ -454,7 +454,7 @@ describe('the reference', () => {
       })),
     ).flat();
     const found = described.flatMap(({ path, name }) =>
-      path.startsWith('/reference/') ? [`${path} ${name}`] : [],
+      path.startsWith('/reference/') ? [`${path.replace('.md', '')} ${name}`] : [],
     );
     assert.deepEqual(found.sort(), OBJECTS);
     for (const { name, about } of described) {
@@ -472,7 +472,7 @@ describe('the reference', () => {
 
   it('links the object in operations, lists and events, in place of its fields', () => {
     const text = (path: string) => texts.get(`/reference/${path}.md`) ?? '';
-    const link = `[\`Transfer\`](${MARKDOWN}/reference/transfers.md#transfer-object)`;
+    const link = `[\`Transfer\`](${URLS.markdown('/reference/transfers')}#transfer-object)`;
     assert.ok(text('transfers').includes(`- \`200\` The result. ${link}`));
     assert.ok(text('transfers').includes(`- \`items\` (list of ${link}): `));
     assert.ok(text('bonuses').includes(`- \`201\` Created. ${link}`));

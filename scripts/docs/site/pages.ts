@@ -1,3 +1,4 @@
+import { ASSETS } from '../../../src/core/amount.js';
 import {
   ERROR_CODES,
   type ErrorCode,
@@ -32,7 +33,7 @@ same key ([how](${MARKDOWN_DOCS_URL}/idempotency#what-binds-a-key)).
 
 These codes have details, always with all of their fields. \`int64\` is an integer as text of digits. A \`reason\` matches
 \`^([a-z0-9_]+)(?:: (.+))?$\`: a word of the table of its code, and after \`not_one_of\` and \`exactly_one_of\` a colon and a list with \`, \` between its
-entries, as in \`not_one_of: COPM, DUSD\`. Later versions may have further words.
+entries, as in \`not_one_of: ${ASSETS.join(', ')}\`. Later versions may have further words.
 
 ${detailsTable()}
 

@@ -1569,7 +1569,13 @@ export interface components {
        */
       scope: 'internal';
       /**
-       * @description The state: `pending_approval` and `held` can still change, and only `completed` has moved money.
+       * @description The state. Only `completed` has moved money.
+       *
+       *     - `pending_approval`: other members must approve it. Becomes `completed`, or `held` if it is captured later; `rejected`; or `expired`.
+       *     - `held`: amount and fee are held until it is captured. Becomes `completed`, `rejected` or `expired`.
+       *     - `completed`: the destination has the amount. Final.
+       *     - `rejected`: a person or a rule ended it, as `rejection` says. Final.
+       *     - `expired`: it was not approved, or not captured, in time. Final.
        * @enum {string}
        */
       status: 'pending_approval' | 'held' | 'completed' | 'rejected' | 'expired';
@@ -1730,7 +1736,16 @@ export interface components {
        */
       scope: 'external';
       /**
-       * @description The state: `status_transitions` lists the earlier ones.
+       * @description The state; `status_transitions` lists the earlier ones.
+       *
+       *     - `pending_approval`: other members must approve it. Becomes `approved`, `rejected` or `canceled`.
+       *     - `approved`: it is sent to its rail within seconds. Becomes `in_progress`; `canceled`; or `failed` if the holder of its key has changed.
+       *     - `in_progress`: the rail may have it, and it cannot be canceled. Becomes `completed` or `failed`.
+       *     - `completed`: it was paid. Becomes `returned` if the bank returns it.
+       *     - `returned`: the bank returned it, and the account has the amount again. Final.
+       *     - `rejected`: an approver or a rule refused it, as `rejection` says. Final.
+       *     - `canceled`: it was canceled before its rail had it, or not approved in time. Final.
+       *     - `failed`: it was not paid, as `failure` says. Becomes `completed` only if it was paid after all.
        * @enum {string}
        */
       status:
@@ -1969,7 +1984,14 @@ export interface components {
        */
       id: string;
       /**
-       * @description The state. A ready batch waits to be executed; `rejected`, `completed` and `partially_failed` are final.
+       * @description The state. Nothing is paid before `executing`.
+       *
+       *     - `validating`: its rows are being checked. Becomes `ready` or `rejected`.
+       *     - `ready`: every row is valid. Becomes `executing`, or `rejected` if it is withdrawn or not executed within 30 days.
+       *     - `rejected`: its file has a problem, which its errors file lists, or `rejection` says why. Final.
+       *     - `executing`: its rows are being paid. Becomes `completed` or `partially_failed`.
+       *     - `completed`: every row was paid, or has become a payout. Final.
+       *     - `partially_failed`: at least one row was not paid, or became no payout. Final.
        * @enum {string}
        */
       status: 'validating' | 'ready' | 'rejected' | 'executing' | 'completed' | 'partially_failed';
@@ -2123,7 +2145,14 @@ export interface components {
        */
       id: string;
       /**
-       * @description The state. A ready batch waits to be executed; `rejected`, `completed` and `partially_failed` are final.
+       * @description The state. Nothing is paid before `executing`.
+       *
+       *     - `validating`: its rows are being checked. Becomes `ready` or `rejected`.
+       *     - `ready`: every row is valid. Becomes `executing`, or `rejected` if it is withdrawn or not executed within 30 days.
+       *     - `rejected`: its file has a problem, which its errors file lists, or `rejection` says why. Final.
+       *     - `executing`: its rows are being paid. Becomes `completed` or `partially_failed`.
+       *     - `completed`: every row was paid, or has become a payout. Final.
+       *     - `partially_failed`: at least one row was not paid, or became no payout. Final.
        * @enum {string}
        */
       status: 'validating' | 'ready' | 'rejected' | 'executing' | 'completed' | 'partially_failed';
@@ -2481,7 +2510,12 @@ export interface components {
        */
       id: string;
       /**
-       * @description `active` until its last run; `paused` schedules do not run.
+       * @description The state.
+       *
+       *     - `active`: runs at `next_run_at`. Becomes `paused`, `canceled` or `completed`.
+       *     - `paused`: does not run. Becomes `active`, `canceled`, or `completed` if no run is left.
+       *     - `canceled`: does not run any more. Final.
+       *     - `completed`: its last run is over. Final.
        * @enum {string}
        */
       status: 'active' | 'paused' | 'canceled' | 'completed';
@@ -2868,7 +2902,14 @@ export interface components {
        */
       id: string;
       /**
-       * @description The state. A ready batch waits to be executed; `rejected`, `completed` and `partially_failed` are final.
+       * @description The state. Nothing is paid before `executing`.
+       *
+       *     - `validating`: its rows are being checked. Becomes `ready` or `rejected`.
+       *     - `ready`: every row is valid. Becomes `executing`, or `rejected` if it is withdrawn or not executed within 30 days.
+       *     - `rejected`: its file has a problem, which its errors file lists, or `rejection` says why. Final.
+       *     - `executing`: its rows are being paid. Becomes `completed` or `partially_failed`.
+       *     - `completed`: every row was paid, or has become a payout. Final.
+       *     - `partially_failed`: at least one row was not paid, or became no payout. Final.
        * @enum {string}
        */
       status: 'validating' | 'ready' | 'rejected' | 'executing' | 'completed' | 'partially_failed';
@@ -3016,7 +3057,11 @@ export interface components {
       /** @description As a spreadsheet shows it: the first data row is 2. */
       row: number;
       /**
-       * @description The state of the row.
+       * @description The state.
+       *
+       *     - `pending`: not paid yet.
+       *     - `paid`: paid. Final.
+       *     - `failed`: not paid, as `failure` says. Final.
        * @enum {string}
        */
       status: 'pending' | 'paid' | 'failed';
@@ -3072,7 +3117,14 @@ export interface components {
        */
       id: string;
       /**
-       * @description The state. A ready batch waits to be executed; `rejected`, `completed` and `partially_failed` are final.
+       * @description The state. Nothing is paid before `executing`.
+       *
+       *     - `validating`: its rows are being checked. Becomes `ready` or `rejected`.
+       *     - `ready`: every row is valid. Becomes `executing`, or `rejected` if it is withdrawn or not executed within 30 days.
+       *     - `rejected`: its file has a problem, which its errors file lists, or `rejection` says why. Final.
+       *     - `executing`: its rows are being paid. Becomes `completed` or `partially_failed`.
+       *     - `completed`: every row was paid, or has become a payout. Final.
+       *     - `partially_failed`: at least one row was not paid, or became no payout. Final.
        * @enum {string}
        */
       status: 'validating' | 'ready' | 'rejected' | 'executing' | 'completed' | 'partially_failed';
@@ -3239,7 +3291,11 @@ export interface components {
       /** @description As a spreadsheet shows it: the first data row is 2. */
       row: number;
       /**
-       * @description The state of the row.
+       * @description The state.
+       *
+       *     - `pending`: not a payout yet.
+       *     - `created`: a payout, whose own state says whether it is paid. Final.
+       *     - `failed`: never a payout, as `failure` says. Final.
        * @enum {string}
        */
       status: 'pending' | 'created' | 'failed';
@@ -3316,7 +3372,11 @@ export interface components {
        */
       type: 'person' | 'business';
       /**
-       * @description The state: `frozen` receives but cannot send, and `closed` does neither.
+       * @description The state, which only operators change.
+       *
+       *     - `active`: receives, and sends once it is verified.
+       *     - `frozen`: receives but cannot send.
+       *     - `closed`: does neither.
        * @enum {string}
        */
       status: 'active' | 'frozen' | 'closed';
@@ -3796,7 +3856,11 @@ export interface components {
        */
       id: string;
       /**
-       * @description preparing: its files are being made; ready: they can be downloaded; expired: they were removed, but the figures stay.
+       * @description The state of its files.
+       *
+       *     - `preparing`: they are being made. Becomes `ready`.
+       *     - `ready`: they can be downloaded. Becomes `expired`.
+       *     - `expired`: they were removed, but the figures stay. Final.
        * @enum {string}
        */
       status: 'preparing' | 'ready' | 'expired';
@@ -4314,6 +4378,9 @@ export interface components {
       )[];
       /**
        * @description Whether events are sent to it.
+       *
+       *     - `enabled`: they are.
+       *     - `disabled`: they are not, as `disabled_reason` says.
        * @enum {string}
        */
       status: 'enabled' | 'disabled';
@@ -4451,7 +4518,13 @@ export interface components {
        */
       cause: 'event' | 'recover' | 'redeliver' | 'test';
       /**
-       * @description pending: not tried yet. retrying: it failed and will be tried again. delivered: it was answered 2xx. failed: every retry failed. ended: its type is no longer subscribed to, or the event is no longer kept.
+       * @description The state.
+       *
+       *     - `pending`: it was not tried yet.
+       *     - `retrying`: it failed and will be tried again.
+       *     - `delivered`: it was answered 2xx. Final.
+       *     - `failed`: every retry failed. Final.
+       *     - `ended`: its type is no longer subscribed to, or the event is no longer kept. Final.
        * @enum {string}
        */
       status: 'pending' | 'retrying' | 'delivered' | 'failed' | 'ended';

@@ -92,8 +92,8 @@ export class Reference {
     return `# Reference
 
 Every request carries a [token](${MARKDOWN_DOCS_URL}/permissions#authentication), every response a \`Svc-Request-Id\`. Bodies are JSON,
-except for uploads and downloaded files. See also the [deliveries](${MARKDOWN_DOCS_URL}${DELIVERIES}) to your endpoints, and
-[openapi.json](${MARKDOWN_BASE_URL}/openapi.json) (OpenAPI 3.1) for machines.
+except for uploads and downloaded files. The page of a resource begins with its objects, their fields and states. See also the
+[deliveries](${MARKDOWN_DOCS_URL}${DELIVERIES}) to your endpoints, and [openapi.json](${MARKDOWN_BASE_URL}/openapi.json) (OpenAPI 3.1) for machines.
 
 The samples are complete programs. They read the address, with \`/v1\`, from \`SVC_URL\` and the token from \`SVC_TOKEN\`. Replace
 ids and aliases by yours. TypeScript needs [our client](${MARKDOWN_DOCS_URL}/clients); Python 3 and Go 1.20 need nothing else.
