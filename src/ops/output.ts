@@ -154,6 +154,12 @@ export class Output {
     );
   }
 
+  /** Writes one sentence about a change; with --json, what `show` writes. */
+  async done(sentence: string, show: () => Promise<void> | void): Promise<void> {
+    if (this.options.json) return show();
+    this.line(escapeInvisible(sentence));
+  }
+
   /** Writes a remark, which is not part of the result. */
   say(text: string): void {
     process.stderr.write(`${escapeInvisible(text)}\n`);

@@ -123,7 +123,8 @@ describe('npm run ops', () => {
     const alias = `$only.${randomUUID().slice(0, 8)}`;
     const open = ['accounts', 'open', 'Ana', '--type', 'person', '--alias', alias];
     const { id } = await json(...open, '--tenant', tenant);
-    await json('accounts', 'freeze', alias, '--reason', 'ticket 118', '--yes');
+    const freeze = words`accounts freeze ${alias} --reason 'ticket 118' --yes`;
+    assert.equal((await ops(...freeze)).stdout, `The account of Ana (${String(id)}) is frozen.\n`);
     const shown = await json('accounts', 'show', alias);
     const { at, ...set } = OBJECT.parse(shown.status_set);
     assert.deepEqual(

@@ -94,7 +94,9 @@ function statusCommand(
         );
       }
       const { account, changed } = await change(ops, id, { actor: ops.actor(), reason });
-      ops.output.one(accountFields(account));
+      await ops.output.done(`The account of ${name} (${id}) is ${account.status}.`, () =>
+        ops.output.one(accountFields(account)),
+      );
       if (!changed) ops.output.say(`Nothing was changed: ${unchanged}.`);
     },
   });

@@ -103,17 +103,17 @@ async function decideOne<Row extends Transfer | Payout>(
   action: ApprovalAction,
   reason: string,
 ): Promise<void> {
+  const [described, names] = await Promise.all([
+    kind.described(ops, row),
+    namesOf(ops.database.reader, [row]),
+  ]);
+  const what = `${described} (${row.id.slice(0, SHORT_ID)} of ${names.tenant(row.tenantId)})`;
   // What is refused in any case is not asked about.
-  if (allowedStatuses(action, kind.approval.operations).includes(row.status)) {
-    const [what, names] = await Promise.all([
-      kind.described(ops, row),
-      namesOf(ops.database.reader, [row]),
-    ]);
-    const which = `${row.id.slice(0, SHORT_ID)} of ${names.tenant(row.tenantId)}`;
-    await ops.output.confirm(`${capitalised(action)} ${what} (${which})`);
-  }
+  if (allowedStatuses(action, kind.approval.operations).includes(row.status))
+    await ops.output.confirm(`${capitalised(action)} ${what}`);
   const { row: decided, remark } = await perform(kind, ops, row, action, reason);
-  await kind.show(ops, decided);
+  const sentence = `${capitalised(what)} is ${decided.status}.`;
+  await ops.output.done(sentence, () => kind.show(ops, decided));
   if (remark !== null) ops.output.say(`${remark}.`);
 }
 

@@ -54,7 +54,8 @@ const PAYOUTS: OperationCommands<Payout> = {
   whenChosen: ['fee', 'description', 'reference', 'failure', 'from_account_id', 'created_by'],
   named: named.payout,
   show,
-  described: (_, payout) => Promise.resolve(`the payout ${described(payout)}`),
+  described: (_, payout) =>
+    Promise.resolve(`the payout of ${formatAmount(payout)} to ${recipientText(payout)}`),
   approval: payoutApproval,
 };
 

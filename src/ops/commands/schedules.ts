@@ -48,7 +48,10 @@ function controlCommand(
     needs: `schedule.${action}`,
     run: async (ops, { schedule, reason }) => {
       if (question !== undefined) await ops.output.confirm(...question);
-      await show(ops, await actAsStaff(ops, schedule.id, action, await ops.by(), reason));
+      const changed = await actAsStaff(ops, schedule.id, action, await ops.by(), reason);
+      await ops.output.done(`The schedule ${changed.id} is ${changed.status}.`, () =>
+        show(ops, changed),
+      );
     },
   });
 }
