@@ -71,6 +71,12 @@ export function rowFields<Row, Text extends string>(
   );
 }
 
+/** Returns the fields with those of these names, separated by spaces, first and in this order. */
+export function beginningWith(names: string, fields: Fields): Fields {
+  const first = names.split(' ').filter((name) => name in fields);
+  return { ...Object.fromEntries(first.map((name) => [name, fields[name] ?? null])), ...fields };
+}
+
 function pathLines(json: object, path: string): string[] {
   const entries = Object.entries(json as Readonly<Record<string, unknown>>);
   return entries.flatMap(([name, value]) => {

@@ -15,17 +15,11 @@ import {
   type Value,
 } from './fields.js';
 import { Canceled, OpsError, UsageError } from './failures.js';
-import {
-  GAP,
-  headingOf,
-  isWithin,
-  type Narrowing,
-  renderTable,
-  tableWithin,
-  wrapWords,
-} from './table-text.js';
+import { GAP, headingOf, isWithin, renderTable, tableWithin, wrapWords } from './table-text.js';
 
-interface ListOptions extends Narrowing {
+interface ListOptions {
+  /** No text is cut and no column is left out: a list that does not fit is shown field by field. */
+  readonly isWhole?: boolean;
   readonly detailsOnly?: readonly string[];
   /** Fields that are shown only if they are chosen, also as JSON and CSV. */
   readonly whenChosen?: readonly string[];
@@ -79,8 +73,8 @@ export class Output {
   }
 
   /**
-   * Writes resources as a table, or field by field if the terminal is too narrow even for its
-   * narrowest form. The table leaves out the fields in `detailsOnly`, and columns without any value.
+   * Writes resources as a table, most important fields first, because a narrow terminal leaves out the last ones. Field by field
+   * if the terminal is too narrow even for the first. The table has neither the fields in `detailsOnly` nor columns without any value.
    * JSON: an array of all fields. CSV: a line with all fields for each resource. Throws UsageError
    * if no row has a chosen column.
    */
@@ -101,12 +95,11 @@ export class Output {
     const cells = rows.map((row) =>
       names.map((name) => cellOf(row[name] ?? null, options.hasSeconds)),
     );
-    const isChosen = columns.length > 0;
-    const width = this.width ?? Infinity;
-    const table = tableWithin(width, { names, rows: cells }, isChosen, options);
+    const isWhole = columns.length > 0 || options.isWhole === true;
+    const table = tableWithin(this.width ?? Infinity, { names, rows: cells }, isWhole);
     this.line(table?.text ?? rows.map((row) => this.details(row)).join('\n\n'));
     const leftOut = table?.leftOut.map(headingOf).join(', ') ?? '';
-    if (leftOut !== '') this.more(`Left out, because the terminal is narrow: ${leftOut}`);
+    if (leftOut !== '') this.more(`Not shown: ${leftOut} (wider terminal, or --json)`);
   }
 
   /** Writes the newest `most` of the rows. One row more shows that older ones follow. */
@@ -207,7 +200,7 @@ export class Output {
 
   /** True if a person reads the results. */
   get isOnTerminal(): boolean {
-    return process.stdout.isTTY && !this.options.json;
+    return process.stdout.isTTY && !this.options.json && this.options.csv !== true;
   }
 
   get canAsk(): boolean {

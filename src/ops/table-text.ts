@@ -47,7 +47,15 @@ interface TextTable {
 const ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 /** The beginning of an id that has its time in milliseconds. */
 export const SHORT_ID = 13;
+/** States, times, amounts, aliases and other words, which are not cut. */
+const WHOLE = /^(?:[\w.:+$*-]*|–|-?[\d,.]+ [A-Z]+|[\d-]+ [\d:]+Z)$/;
+/** The shown end of a bank account, which remains of a text that is cut. */
+const BANK_ACCOUNT_END = /\*{4}\w{1,4}$/;
 const MIN_TEXT = 12;
+/** Texts are not cut to less for a last column that is not a text, such as a time. */
+const MIN_TEXT_BEFORE_WORDS = 24;
+/** Columns that a table always has. */
+const MIN_COLUMNS = 2;
 
 /** Shortens ids, which stay distinct within their column, and leaves the present year out of times. */
 function shorten({ names, rows }: TextTable, year: string): TextTable {
@@ -63,23 +71,26 @@ function shorten({ names, rows }: TextTable, year: string): TextTable {
   return { names, rows: rows.map((row) => row.map(cellOf)) };
 }
 
-function without({ names, rows }: TextTable, leftOut: readonly string[]): TextTable {
-  const rest = <Cell>(row: readonly Cell[]): Cell[] =>
-    row.filter((_, column) => !leftOut.includes(names[column] ?? ''));
-  return { names: rest(names), rows: rows.map(rest) };
+function widthsOf({ names, rows }: TextTable): number[] {
+  const cells = [names.map(headingOf), ...rows];
+  return names.map((_, column) =>
+    cells.reduce((most, row) => Math.max(most, row[column]?.length ?? 0), 0),
+  );
 }
 
-/** Cuts the longest texts of these columns, until the table has this width or they are short. */
-function cutTexts({ names, rows }: TextTable, cut: readonly string[], width: number): TextTable {
-  const widths = names.map((name, column) =>
-    Math.max(...[headingOf(name), ...rows.map((row) => row[column] ?? '')].map((c) => c.length)),
-  );
-  const isWiderThan = (column: number, most: number): boolean =>
-    cut.includes(names[column] ?? '') && (widths[column] ?? 0) > most;
-  const wide = widths.reduce((sum, one) => sum + one + GAP, -GAP);
-  for (let excess = wide - width; excess > 0; excess -= 1) {
+function totalOf(widths: readonly number[]): number {
+  return widths.reduce((sum, one) => sum + one + GAP, -GAP);
+}
+
+/** Cuts the longest texts, until the table has this width or they are short. */
+function cutTexts(table: TextTable, width: number): TextTable {
+  const widths = widthsOf(table);
+  const areTexts = table.names.map((_, at) => table.rows.some((row) => !WHOLE.test(row[at] ?? '')));
+  const most = areTexts.at(-1) === true ? MIN_TEXT : MIN_TEXT_BEFORE_WORDS;
+  const least = areTexts.map((isText) => (isText ? most : Infinity));
+  for (let excess = totalOf(widths) - width; excess > 0; excess -= 1) {
     const widest = widths.reduce(
-      (best, _, at) => (isWiderThan(at, widths[best] ?? MIN_TEXT) ? at : best),
+      (best, wide, at) => (wide > Math.max(least[at] ?? 0, widths[best] ?? 0) ? at : best),
       -1,
     );
     if (widest < 0) break;
@@ -87,44 +98,35 @@ function cutTexts({ names, rows }: TextTable, cut: readonly string[], width: num
   }
   const cellOf = (cell: string, column: number): string => {
     const most = widths[column] ?? Infinity;
-    return cell.length > most ? `${cell.slice(0, most - 1)}…` : cell;
+    const [end = ''] = BANK_ACCOUNT_END.exec(cell) ?? [];
+    return cell.length > most ? `${cell.slice(0, most - 1 - end.length)}…${end}` : cell;
   };
-  return { names, rows: rows.map((row) => row.map(cellOf)) };
-}
-
-export const PARTIES: readonly string[] = ['tenant', 'from', 'to'];
-
-/** Columns that a list gives up in a narrow terminal. */
-export interface Narrowing {
-  /** Columns that are left out, in this order: by default those of times. */
-  readonly expendable?: readonly string[];
-  /** Columns whose texts are cut, unless columns are chosen: by default names of parties. */
-  readonly cut?: readonly string[];
+  return { ...table, rows: table.rows.map((row) => row.map(cellOf)) };
 }
 
 /**
- * Returns a table of at most `width` characters: if it is wider, its ids and times are shortened,
- * texts are cut, and then columns are left out, one after another. Undefined if it is still wider.
+ * Returns a table of at most `width` characters: if it is wider, its ids and times are shortened, its
+ * texts are cut, and its last columns are left out, one after another. With `isWhole` no text is cut
+ * and no column is left out. Undefined if it is still wider.
  */
 export function tableWithin(
   width: number,
   table: TextTable,
-  keepsColumns: boolean,
-  {
-    expendable = table.names.filter((name) => name.endsWith('_at')),
-    cut = PARTIES,
-  }: Narrowing = {},
+  isWhole = false,
 ): { readonly text: string; readonly leftOut: readonly string[] } | undefined {
-  const textOf = ({ names, rows }: TextTable): string =>
-    renderTable([names.map(headingOf), ...rows]);
-  const whole = textOf(table);
-  if (isWithin(whole, width)) return { text: whole, leftOut: [] };
+  const { names } = table;
+  const fits = (one: TextTable): boolean => totalOf(widthsOf(one)) <= width;
+  const textOf = (one: TextTable): string => renderTable([one.names.map(headingOf), ...one.rows]);
+  if (fits(table)) return { text: textOf(table), leftOut: [] };
   const short = shorten(table, toRfc3339(systemClock()).slice(0, 4));
-  const given = keepsColumns ? [] : expendable.filter((name) => table.names.includes(name));
-  for (let count = 0; count <= given.length; count += 1) {
-    const leftOut = given.slice(0, count);
-    const text = textOf(cutTexts(without(short, leftOut), keepsColumns ? [] : cut, width));
-    if (isWithin(text, width)) return { text, leftOut };
+  const least = isWhole ? names.length : Math.min(MIN_COLUMNS, names.length);
+  for (let count = names.length; count >= least; count -= 1) {
+    const first = {
+      names: names.slice(0, count),
+      rows: short.rows.map((row) => row.slice(0, count)),
+    };
+    const cut = isWhole ? first : cutTexts(first, width);
+    if (fits(cut)) return { text: textOf(cut), leftOut: names.slice(count) };
   }
   return undefined;
 }

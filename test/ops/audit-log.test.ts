@@ -50,7 +50,7 @@ describe('the audit log at the command line', () => {
     await noteAbout(test, own.bank.tenant.tenant.id, 'transfer', id);
     const [note, reject] = await rows('audit-log', '--subject', id);
     assert.deepEqual(object(note?.details), { note: 'They called.\nTwice.' });
-    assert.deepEqual([note?.by, reject?.by], [null, 'approver']);
+    assert.deepEqual([note?.by, reject?.by], [note?.actor, 'approver']);
     assert.match((await ops('audit-log', '--subject', id)).stdout, /approver/);
     const of = ['audit-log', '--subject', id, '--actor'];
     const approver = text(reject?.actor);

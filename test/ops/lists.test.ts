@@ -166,7 +166,7 @@ describe('a list or a search of the command line', () => {
       [first, tenant],
     ]);
     const { stdout, stderr } = await ops(...list, '--limit', '2');
-    assert.match(stdout, /^id +tenant +status /);
+    assert.match(stdout, /^id +status .* tenant\n/);
     assert.match(stderr, new RegExp(`add --cursor ${second}\n`));
     for (const [restriction, expected] of [
       [
@@ -240,10 +240,10 @@ describe('a list or a search of the command line', () => {
     const { code, stdout } = await ops(...list);
     const [header, ...lines]: string[][] = parse(stdout);
     assert.equal(code, 0);
-    assert.deepEqual(header?.slice(0, 6), ['id', 'status', 'from', 'to', 'amount', 'asset']);
+    assert.deepEqual(header?.slice(0, 6), ['id', 'status', 'amount', 'asset', 'from', 'to']);
     assert.deepEqual(
       lines.map((line) => line.slice(0, 6)),
-      [[id, 'completed', "'=cmd()", own.receiver.name, '1000.00', 'COPM']],
+      [[id, 'completed', '1000.00', 'COPM', "'=cmd()", own.receiver.name]],
     );
     const movements = await ops(...words`accounts movements ${from.id} --csv`);
     assert.match(movements.stdout, /,transfer_out,-1000\.00,COPM,9000\.00,/);

@@ -268,8 +268,8 @@ describe('the questions of the command line', () => {
     for (const columns of [80, 100]) {
       const { stdout } = await atTerminal([...log, 'account.freeze'], '', undefined, columns);
       const [heading = '', line = ''] = stdout.split('\r\n');
-      assert.match(heading, /^at +(?:channel +)?actor +action .*details$/);
-      assert.match(line, /Z  .* +account\.freeze .* reason: x+…$/);
+      assert.match(heading, /^at +by +action +subject +details/);
+      assert.match(line, /Z  nora +account\.freeze +\S.* {2}reason: x+…/);
       assert.ok(line.length <= columns, line);
     }
   });

@@ -41,7 +41,7 @@ import {
 import { time } from '../times.js';
 import { importCommand } from './import.js';
 import { movementsCommand } from './movements.js';
-import { Described, type Fields, rowFields } from '../fields.js';
+import { beginningWith, Described, type Fields, rowFields } from '../fields.js';
 import { capitalised } from '../output.js';
 import { readLastAction } from '../history.js';
 import { readStandardInput } from '../standard-input.js';
@@ -154,9 +154,9 @@ export const accountCommands = {
       const found = await listTenantAccounts(reader, tenant?.id, most + 1, before, status);
       const names = await namesOf(reader, found);
       const rows = found.map((account) => {
-        const { id = null, ...fields } = accountFields(account);
         const owner = tenant === undefined ? { tenant: names.tenant(account.tenantId) } : {};
-        return { id, ...owner, ...fields };
+        const fields = { ...accountFields(account), ...owner };
+        return beginningWith('id name tenant status alias phone', fields);
       });
       const none = `${tenantName} has no accounts yet: ${PROGRAM} accounts open --help`;
       output.newest(

@@ -146,7 +146,7 @@ async function decideSet<Row extends Transfer | Payout>(
       results.push({ ...line, result, status: row.status, remark: explain(failure) });
     }
   }
-  ops.output.list(results, '');
+  ops.output.list(results, '', { isWhole: true });
   const count = `${failures.length} of ${counted(rows.length, kind.noun)}`;
   if (failures.includes(EXIT.unknown))
     throw new UnknownOutcome(

@@ -38,7 +38,7 @@ export const auditCommand = query({
     const rows = Object.entries(checked).map(
       ([name, count]) => `${name.replaceAll('_', ' ')} ${count}`,
     );
-    output.list(findings, `The ledger is sound. Checked: ${rows.join(', ')}.`);
+    output.list(findings, `The ledger is sound. Checked: ${rows.join(', ')}.`, { isWhole: true });
     const { open } = await auditStatus(database.reader);
     if (open > 0)
       output.say(
@@ -105,17 +105,16 @@ chain is broken. Keep its output elsewhere, because a person who can rewrite the
     }
     const nameOf = await subjectNames(database.reader, entries);
     const rows = entries.map((entry) => ({
-      ...rowFields(auditLog, entry, 'id at channel actorClaimed:actor action'),
-      by: nameOf.get(entry.actorClaimed) ?? null,
+      ...rowFields(auditLog, entry, 'id at'),
+      by: nameOf.get(entry.actorClaimed) ?? entry.actorClaimed,
+      ...rowFields(auditLog, entry, 'action'),
       subject: nameOf.get(entry.subjectId) ?? null,
-      ...rowFields(auditLog, entry, 'subjectType subjectId tenantId'),
       details: parseDetails(entry),
+      ...rowFields(auditLog, entry, 'subjectId channel actorClaimed:actor subjectType tenantId'),
     }));
     output.newest(rows, most, 'Nothing is recorded.', {
-      detailsOnly: ['id', 'subject_type', 'tenant_id'],
+      detailsOnly: ['id', 'actor', 'subject_type', 'tenant_id'],
       hasSeconds: true,
-      expendable: ['channel', 'subject_id', 'by', 'subject'],
-      cut: ['actor', 'by', 'subject', 'details'],
     });
   },
 });
@@ -127,10 +126,10 @@ async function verify({ database, output }: Ops, tenantId: Uuid | undefined): Pr
     onProgress: (done, total) => output.progress('Verifying', done, total),
   });
   if (findings.length > 0) {
-    output.list(findings, '');
+    output.list(findings, '', { isWhole: true });
     throw new OpsError(`the audit log is broken in ${counted(findings.length, 'place')}`);
   }
-  output.list(heads, 'Nothing is chained yet.');
+  output.list(heads, 'Nothing is chained yet.', { isWhole: true });
   output.say('Every chain is complete and unchanged.');
 }
 
@@ -166,7 +165,7 @@ export const findingCommands = {
         auditFindings,
         `WHERE ${['TRUE', ...conditions].join(' AND ')} ORDER BY last_found_at DESC, id LIMIT ${most + 1}`,
       );
-      output.newest(rows.map(findingFields), most, 'Nothing was found.');
+      output.newest(rows.map(findingFields), most, 'Nothing was found.', { isWhole: true });
     },
   }),
   'acknowledge <id>': managerCommand({

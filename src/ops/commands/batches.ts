@@ -20,7 +20,7 @@ import { historyFields, readHistoryOf } from '../history.js';
 import { named } from '../lookups.js';
 import { flag, limit, option, reason } from '../inputs.js';
 import { duration } from '../times.js';
-import { Described, type Fields, rowFields } from '../fields.js';
+import { beginningWith, Described, type Fields, rowFields } from '../fields.js';
 import { operationListCommand } from './operation-list.js';
 
 /** A row that became a payout is paid, or has failed, only when its payout is. */
@@ -131,12 +131,13 @@ export const batchCommands = {
   list: operationListCommand('batches', {
     list: BATCHES,
     examples: ['batches list --status executing', 'batches list --tenant acme --since 7d'],
-    present: (batch, names, payouts) => {
-      const { id = null, kind = null, ...counts } = batchLine(batch, payouts);
-      return { id, kind, from: names.account(batch.sourceAccountId), ...counts };
-    },
+    present: (batch, names, payouts) =>
+      beginningWith('id status total rows paid failed rejected kind from', {
+        from: names.account(batch.sourceAccountId),
+        ...batchLine(batch, payouts),
+      }),
     readPayouts: readPayoutCounts,
-    detailsOnly: ['rejected', 'pending'],
+    detailsOnly: ['pending'],
   }),
   'show <batch>': query({
     summary:
@@ -154,8 +155,7 @@ export const batchCommands = {
     input: { batch: named.batch, csv: flag('print all as CSV for a spreadsheet'), limit },
     run: async ({ database: { reader }, output }, { batch: { id }, csv, limit: most }) => {
       const found = await readAllProblems(reader, id, csv ? Infinity : most);
-      const cut = ['column', 'problem', 'value'];
-      output.list(found.map(problemFields), 'The file has no problems.', { cut });
+      output.list(found.map(problemFields), 'The file has no problems.');
       if (!csv && found.length === most)
         output.more(`The first ${most}; --limit shows more, --csv all.`);
     },

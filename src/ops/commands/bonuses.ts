@@ -14,9 +14,9 @@ function lineOf(bonus: Bonus, names: Names): Fields {
   const { id, tenantId, sourceAccountId, recipientAccountId, raw, asset, createdAt } = bonus;
   return {
     id,
+    amount: { raw, asset },
     from: names.account(sourceAccountId),
     to: names.account(recipientAccountId, tenantId),
-    amount: { raw, asset },
     created_at: toRfc3339(createdAt),
   };
 }

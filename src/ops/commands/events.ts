@@ -183,7 +183,7 @@ Ctrl-C; with --json, a line of JSON.`,
     }
     const filter = { type, from, to };
     const whenChosen = ['from_account_id', 'to_account_id'];
-    const options = { hasSeconds: true, expendable: ['id', 'tenant'], whenChosen };
+    const options = { hasSeconds: true, whenChosen };
     if (tenant !== undefined) {
       if (cursor !== undefined && !/^[0-9]{1,9}$/.test(cursor))
         throw new UsageError(`--cursor: ${cursor} is not the sequence of an event`);

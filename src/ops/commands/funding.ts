@@ -33,7 +33,7 @@ import {
 } from '../inputs.js';
 import { PROGRAM } from '../help.js';
 import { amountHint, boundsOf, pageInput, positionOf } from '../pages.js';
-import { type Fields, rowFields } from '../fields.js';
+import { beginningWith, type Fields, rowFields } from '../fields.js';
 import { capitalised } from '../output.js';
 import { historyFields, readHistoryOf } from '../history.js';
 import { EXAMPLE_ID, UNTIL_APPROVED } from './approvals.js';
@@ -209,13 +209,15 @@ export const adjustmentCommands = {
       const bounds = { ...boundsOf(page), before };
       const found = await listAdjustments(reader, tenantId, status ?? null, most + 1, bounds);
       const names = await namesOf(reader, found);
-      const rows = found.map((one) => ({
-        tenant: names.tenant(one.tenantId),
-        account: names.account(one.accountId),
-        ...adjustmentFields(one),
-      }));
+      const rows = found.map((one) =>
+        beginningWith('id reference status direction amount account tenant reason', {
+          tenant: names.tenant(one.tenantId),
+          account: names.account(one.accountId),
+          ...adjustmentFields(one),
+        }),
+      );
       output.newest(rows, most, 'No results.', {
-        detailsOnly: ['id', 'account_id', 'decided_at', ...(tenantId === null ? [] : ['tenant'])],
+        detailsOnly: ['account_id', 'decided_at', ...(tenantId === null ? [] : ['tenant'])],
         hintWhenNone: amountHint(page.amount),
       });
     },

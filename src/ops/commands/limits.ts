@@ -66,7 +66,7 @@ async function showLimits({ database, clock, output }: Ops, account: Account): P
     resets_at: toRfc3339(resetsAt),
     set_for: isOwn ? 'this account' : 'its type',
   }));
-  output.list(rows, 'It has no limits.');
+  output.list(rows, 'It has no limits.', { detailsOnly: ['asset'] });
 }
 
 export const limitCommands = {

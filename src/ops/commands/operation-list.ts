@@ -70,13 +70,10 @@ export function operationListCommand<Row extends AccountOperation>(
       const found = await listNewest(list, reader, { ...by, ...boundsOf(page) }, most + 1, before);
       const names = await namesOf(reader, found);
       const payouts = await listed.readPayouts?.(reader, found);
-      const rows = found.map((row) => {
-        const [fields, tenant] = [
-          present(row, names, payouts?.get(row.id)),
-          names.tenant(row.tenantId),
-        ];
-        return tenantId === undefined ? { id: row.id, tenant, ...fields } : { ...fields, tenant };
-      });
+      const rows = found.map((row) => ({
+        ...present(row, names, payouts?.get(row.id)),
+        tenant: names.tenant(row.tenantId),
+      }));
       output.newest(rows, most, 'No results.', {
         detailsOnly: tenantId === undefined ? detailsOnly : [...detailsOnly, 'tenant'],
         hintWhenNone: amountHint(page.amount),

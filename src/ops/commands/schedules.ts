@@ -9,7 +9,7 @@ import { scheduleList } from '../../transfers/schedules/service.js';
 import { command, type CommandDefinition, type Ops, query } from '../command.js';
 import { reason } from '../inputs.js';
 import { named } from '../lookups.js';
-import { type Fields, rowFields } from '../fields.js';
+import { beginningWith, type Fields, rowFields } from '../fields.js';
 import { EXAMPLE_ID } from './approvals.js';
 import { operationListCommand } from './operation-list.js';
 
@@ -60,7 +60,8 @@ export const scheduleCommands = {
   list: operationListCommand('schedules', {
     list: scheduleList,
     examples: ['schedules list --status active', 'schedules list --tenant acme --json'],
-    present: lineOf,
+    present: (schedule, names) =>
+      beginningWith('id status amount next_run_at from to every runs', lineOf(schedule, names)),
     detailsOnly: [
       ...['starts_at', 'ends_at', 'max_runs', 'created_by', 'tenant_id', 'source_account_id'],
       ...['destination_account_id', 'workflow_id'],

@@ -17,7 +17,6 @@ import { query } from '../command.js';
 import { PROGRAM } from '../help.js';
 import { oneOf, onlyTenant, option, text } from '../inputs.js';
 import type { Fields } from '../fields.js';
-import { PARTIES } from '../table-text.js';
 import { time } from '../times.js';
 
 interface Owned {
@@ -81,7 +80,7 @@ words in their description, in a bank account's holder or in a rail's reference.
         ? indexed
         : narrow((await findCreatedWithin(reader, [window], filter)).found, only);
     const rows = await linesOf(reader, found);
-    output.list(rows, `Nothing was found for "${asked}".`, { cut: [...PARTIES, 'name'] });
+    output.list(rows, `Nothing was found for "${asked}".`);
     for (const { id, name } of found.accounts.slice(0, MOST_NAMED))
       output.say(`All movements of ${name}: ${PROGRAM} accounts movements ${id}`);
     const raw = /^[0-9]{3,}$/.test(asked) && rows.length === 0 ? parseRaw(asked) : null;

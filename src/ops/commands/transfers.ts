@@ -41,9 +41,9 @@ function transferFields(transfer: Transfer, names: Names): Fields {
   return {
     id,
     status,
+    amount,
     from: names.account(transfer.sourceAccountId),
     to: names.account(transfer.destinationAccountId, transfer.tenantId),
-    amount,
     created_at,
     expires_at: toRfc3339(transfer.captureExpiresAt ?? transfer.approvalExpiresAt),
     fee,

@@ -1,10 +1,10 @@
-import { toRfc3339 } from '../../core/instant.js';
+import { type Instant, toRfc3339 } from '../../core/instant.js';
 import { readTakers } from '../../staff/remarks.js';
+import { relative } from '../../support/reading/timeline.js';
 import { LISTS, readWaiting, WAITING_KINDS } from '../../support/reading/waiting.js';
 import { query } from '../command.js';
 import { limit, oneOf, onlyTenant, option } from '../inputs.js';
-import type { Fields } from '../fields.js';
-import { PARTIES } from '../table-text.js';
+import { beginningWith, type Fields } from '../fields.js';
 import { amountHint, ofAmount } from '../pages.js';
 import { linesOf } from './search.js';
 
@@ -23,6 +23,8 @@ export const waitingCommand = query({
     limit,
   },
   run: async ({ database: { reader }, clock, output }, { list, tenant, amount, limit: most }) => {
+    const expiryOf = (at: Instant | null) =>
+      at !== null && output.isOnTerminal ? relative(at, clock()) : toRfc3339(at);
     const filter = { tenantId: tenant?.id ?? null, amounts: amount ?? null };
     const rows: Fields[] = [];
     const cut: string[] = [];
@@ -36,20 +38,19 @@ export const waitingCommand = query({
       ]);
       for (const [index, item] of items.entries()) {
         const isPending = 'approvalExpiresAt' in item && item.status === 'pending_approval';
-        rows.push({
+        const fields = {
           list: kind,
           ...lines[index],
-          expires_at: isPending ? toRfc3339(item.approvalExpiresAt) : null,
+          expires_at: isPending ? expiryOf(item.approvalExpiresAt) : null,
           taken_by: takers.get(item.id)?.name ?? null,
-        });
+        };
+        rows.push(beginningWith('list id status amount expires_at name to tenant', fields));
       }
     }
     const hintWhenNone = amountHint(amount);
     output.list(rows, 'Nothing waits.', {
-      detailsOnly: ['kind'],
+      detailsOnly: list === undefined ? ['kind'] : ['kind', 'list'],
       hintWhenNone,
-      expendable: ['created_at', 'status', 'expires_at', 'taken_by'],
-      cut: [...PARTIES, 'name'],
     });
     if (cut.length > 0) output.more(`The first ${most} of ${cut.join(', ')}; --limit shows more.`);
   },

@@ -3,13 +3,12 @@ import { isSubscribable } from '../../db/entities/events.js';
 import { type Content, html, type Html, withValues } from '../html.js';
 import type { DeliveryHistory } from '../reading/ledger.js';
 import { inWords } from '../reading/payouts.js';
-import type { History } from '../reading/timeline.js';
+import { type History, relative } from '../reading/timeline.js';
 import type { PageContext } from '../resources/resource-kind.js';
 import {
   idText,
   link,
   pathOf,
-  relative,
   type Row,
   section,
   sumFact,

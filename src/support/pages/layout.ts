@@ -6,6 +6,7 @@ import { ICON_PATH, SCRIPT_PATH, STYLE_PATH } from '../assets.js';
 import type { SignedInPerson } from '../desk.js';
 import { formToken, TOKEN_FIELD } from '../forms.js';
 import { RESOURCE_PATHS, type ResourcePath } from '../reading/search.js';
+import { relative } from '../reading/timeline.js';
 import {
   type Attributes,
   type Content,
@@ -209,20 +210,6 @@ export function money(amount: Amount, sign: '' | '+' = ''): Html {
 /** Returns a cell with an amount. */
 export function sumFact(label: string, raw: bigint, asset: Asset): Fact {
   return [label, money({ raw, asset }), 'number'];
-}
-
-const UNITS = [
-  ['days', 86_400_000],
-  ['h', 3_600_000],
-  ['min', 60_000],
-] as const;
-
-/** Formats an instant as seen from `now`, in the largest unit of which it is two or more: "in 90 min". */
-export function relative(at: Instant, now: Instant): string {
-  const ms = Math.abs(at - now);
-  const [unit, size] = UNITS.find(([, least]) => ms >= 2 * least) ?? ['s', 1_000];
-  const text = `${Math.floor(ms / size)} ${unit}`;
-  return at > now ? `in ${text}` : `${text} ago`;
 }
 
 /** Shows the distance of an instant from `now`. Files have the instant. */

@@ -14,6 +14,7 @@ import { destinationText } from '../../payouts/rules.js';
 import { readTakers } from '../../staff/remarks.js';
 import { inWords, resolutionLine, stuckText } from '../reading/payouts.js';
 import { findResources, KINDS, type Rows } from '../reading/search.js';
+import { relative } from '../reading/timeline.js';
 import { readTotals, type TenantTotals, todayOf } from '../reading/totals.js';
 import { type Names, namesOf } from '../reading/transfers.js';
 import { readApprovedBySupport } from '../reading/waiting.js';
@@ -23,7 +24,6 @@ import {
   type Fact,
   link,
   money,
-  relative,
   type Row,
   table,
   tag,

@@ -15,6 +15,7 @@ import {
 import { digestOf } from '../actions/sets.js';
 import type { SignedInPerson } from '../desk.js';
 import { type Content, html, type Html } from '../html.js';
+import { relative } from '../reading/timeline.js';
 import { type Names, namesOf } from '../reading/transfers.js';
 import { LISTS, readApprovedBySupport, type WaitingKind } from '../reading/waiting.js';
 import type { ResourceKind } from '../resources/resource-kind.js';
@@ -27,7 +28,6 @@ import {
   hiddenField,
   notice,
   type Page,
-  relative,
   type Row,
   section,
   table,

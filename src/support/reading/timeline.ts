@@ -205,6 +205,20 @@ export function secondsText(seconds: number): string {
   return counted(seconds / size, unit);
 }
 
+const UNITS = [
+  ['days', 86_400_000],
+  ['h', 3_600_000],
+  ['min', 60_000],
+] as const;
+
+/** Formats an instant as seen from `now`, in the largest unit of which it is two or more: "in 90 min". */
+export function relative(at: Instant, now: Instant): string {
+  const ms = Math.abs(at - now);
+  const [unit, size] = UNITS.find(([, least]) => ms >= 2 * least) ?? ['s', 1_000];
+  const text = `${Math.floor(ms / size)} ${unit}`;
+  return at > now ? `in ${text}` : `${text} ago`;
+}
+
 const CHANNELS: Readonly<Record<AuditRow['channel'], string>> = {
   api: 'API',
   ops: 'command line',

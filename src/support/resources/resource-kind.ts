@@ -8,18 +8,9 @@ import type { SignedInPerson } from '../desk.js';
 import { type Content, html } from '../html.js';
 import type { ListRows, ReadRows } from '../pages/export.js';
 import { filterForm, type ListField, type ListFilter } from '../pages/filter.js';
-import {
-  type Fact,
-  type Page,
-  pathOf,
-  relative,
-  section,
-  table,
-  tenantFact,
-  time,
-} from '../pages/layout.js';
+import { type Fact, type Page, pathOf, section, table, tenantFact, time } from '../pages/layout.js';
 import { listContent, type PageOfList } from '../pages/list.js';
-import type { HistorySource } from '../reading/timeline.js';
+import { type HistorySource, relative } from '../reading/timeline.js';
 import { namesOf, type Owned } from '../reading/transfers.js';
 import type { ResourcePath } from '../reading/search.js';
 import type { WaitingKind } from '../reading/waiting.js';
