@@ -148,7 +148,7 @@ export function parseDetails({ details }: AuditRow): AuditDetails {
 interface AuditFilter {
   readonly tenantId?: Uuid | undefined;
   readonly subjectId?: string | readonly string[] | undefined;
-  readonly action?: string | undefined;
+  readonly action?: string | readonly string[] | undefined;
   readonly actor?: string | readonly string[] | undefined;
   /** Inclusive. */
   readonly since?: Instant | undefined;
@@ -171,7 +171,7 @@ export async function listAuditRows(
       `subject_id IN (${literals(auditLog, 'subjectId', [filter.subjectId].flat())})`,
     );
   if (filter.action !== undefined)
-    conditions.push(`action=${literal(auditLog, 'action', filter.action)}`);
+    conditions.push(`action IN (${literals(auditLog, 'action', [filter.action].flat())})`);
   if (filter.actor !== undefined)
     conditions.push(
       `actor_claimed IN (${literals(auditLog, 'actorClaimed', [filter.actor].flat())})`,

@@ -102,15 +102,15 @@ export function removePolicy(
 
 export async function listPolicies(
   reader: Reader,
-  accountId: Uuid,
+  accountId: Uuid | readonly Uuid[],
   at: Instant,
 ): Promise<readonly AccountPolicy[]> {
   const rows = await reader.select(
     approvalPolicies,
     { accountId, asset: ASSETS },
-    { orderBy: ['asset'] },
+    { orderBy: ['accountId', 'asset'] },
   );
-  return rows.flatMap((row) => accountPolicy(accountId, row.asset, policyState(row, at)) ?? []);
+  return rows.flatMap((row) => accountPolicy(row.accountId, row.asset, policyState(row, at)) ?? []);
 }
 
 function accountPolicy(

@@ -52,7 +52,7 @@ export interface OperationFilter {
   /** Amounts of which the operation has one. */
   readonly amounts?: readonly AmountRange[] | undefined;
   /** Values of columns of the listed table. */
-  readonly columns?: Readonly<Record<string, unknown>>;
+  readonly columns?: Readonly<Record<string, unknown>> | undefined;
 }
 
 export interface OperationList<Row extends AccountOperation> {
@@ -184,9 +184,10 @@ export function chooseIndex<Row extends AccountOperation>(
   if (pair !== undefined) return { table, entries: metadataPairs, index: 'PRIMARY', within };
   if (sourceAccountId !== undefined && batchId === undefined)
     return { table, index: 'source', within };
-  if (statuses.length === 0) return { table, index: 'tenant', within };
+  const ofBatch = batchId === undefined ? undefined : 'batch';
+  if (statuses.length === 0) return { table, index: ofBatch ?? 'tenant', within };
   const oneOf = [status ?? statuses].flat().map((value) => `t.status=${string.literal(value)}`);
-  return { table, index: batchId === undefined ? 'status' : 'batch', within, oneOf };
+  return { table, index: ofBatch ?? 'status', within, oneOf };
 }
 
 /** How operators list operations. */
@@ -206,6 +207,7 @@ type NewestFilter = Pick<
   | 'from'
   | 'to'
   | 'amounts'
+  | 'columns'
 >;
 
 /**
@@ -221,10 +223,10 @@ export async function listNewest<Row extends AccountOperation>(
 ): Promise<readonly Row[]> {
   const { table } = list;
   const { tenantId, status, sourceAccountId, pair, scheduleId, refundOfId, amounts } = filter;
-  const { from, to, batchId } = filter;
+  const { from, to, batchId, columns } = filter;
   if (tenantId === undefined) return listOfAllTenants(list, reader, filter, limit, before);
-  if ((pair ?? scheduleId ?? refundOfId ?? amounts) !== undefined) {
-    const by = { scheduleId, refundOfId };
+  if ((pair ?? scheduleId ?? refundOfId ?? amounts ?? columns) !== undefined) {
+    const by = { scheduleId, refundOfId, ...columns };
     const filters = equalFilters(list, { tenantId, status, sourceAccountId, ...by });
     if (amounts !== undefined)
       filters.push(amountsSql('l.asset', `l.${list.amountColumn ?? 'raw'}`, amounts));
@@ -256,14 +258,14 @@ const MINUTE_MS = 60_000;
 export async function listOfAllTenants<Row extends AccountOperation>(
   list: NewestList<Row>,
   reader: Reader,
-  { status, from, to, amounts }: NewestFilter,
+  { status, from, to, amounts, columns }: NewestFilter,
   limit: number,
   before: Pick<TimePosition, 'id'> | null = null,
   examined = MAX_EXAMINED,
 ): Promise<readonly Row[]> {
   const { table, idsOlderByMs = MINUTE_MS, amountColumn = 'raw' } = list;
   const range = ['TRUE'];
-  const filters = equalFilters(list, { status });
+  const filters = equalFilters(list, { status, ...columns });
   if (from !== undefined) {
     range.push(`l.id>=${uuid.literal(firstIdAt(from - idsOlderByMs))}`);
     filters.push(`l.created_at>=${time.literal(from)}`);

@@ -237,7 +237,7 @@ const CODE_OPTION = [
 ] as const;
 const NO_CODE = '--code is required without a terminal';
 /** Commands that show a list, by their first word; the others have one of the options. */
-const LISTS = /^(list|stuck|waiting|movements|deliveries|sessions)\b/;
+const LISTS = /^(list|rows|stuck|waiting|movements|deliveries|sessions)\b/;
 const ALSO_WATCHED = /^status\b/;
 const ALSO_CSV = /^(search|audit-log)\b/;
 /** Commands that describe --csv themselves. */
@@ -280,6 +280,8 @@ function define<S extends z.ZodRawShape>(
       const given = { ...own.optsWithGlobals(), ...named };
       const input = parseInput(schema, given, new Set(Object.keys(named)));
       const options = parseInput(common, given);
+      if (needs === 'nothing' && options.as !== undefined && !('as' in schema.shape))
+        throw new UsageError("unknown option '--as': this command acts in nobody's name");
       if (options.csv && (options.json || options.watch))
         throw new UsageError('--csv goes with neither --json nor --watch');
       if (options.follow && (options.csv || options.watch || options.columns.length > 0))

@@ -246,18 +246,23 @@ export const commaSeparated = z
   .default('')
   .transform((given) => given.split(',').flatMap((part) => part.trim() || []));
 
-/** The name of an action in the audit log. */
-export const auditAction = z.enum(AUDIT_ACTIONS, {
-  error: ({ input }) => {
-    const [kind = ''] = String(input).split('.');
-    const [near, ofKind] = [String(input), kind].map((name) => similarTo(name, PERFORMED_ACTIONS));
+/** Actions in the audit log: one, or with `payout.*` all of the kind. */
+export const auditActions = text
+  .transform((given, context): readonly string[] => {
+    const kind = /^(.+\.)\*$/.exec(given)?.[1];
+    const found = AUDIT_ACTIONS.filter((one) => (kind ? one.startsWith(kind) : one === given));
+    if (found.length > 0) return found;
+    const [near, ofKind] = [given, given.split('.')[0] ?? ''].map((name) =>
+      similarTo(name, PERFORMED_ACTIONS),
+    );
     const similar = near?.length === 0 ? ofKind : near;
     const meant = similar?.length
       ? `did you mean ${similar.join(', ')}?`
       : `the shell completes actions (${PROGRAM} completion --help); a refused one is such as transfer.approve_refused`;
-    return `${String(input)} is not an action: ${meant}`;
-  },
-});
+    context.addIssue(`${given} is not an action: ${meant}`);
+    return z.NEVER;
+  })
+  .register(listedNames, { names: AUDIT_ACTIONS });
 
 /** Parses `owner=owner,payroll=operator`: members' names with their roles. */
 export const grants = commaSeparated.transform((pairs, context) =>

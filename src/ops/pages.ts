@@ -22,6 +22,11 @@ export const fromAccount = option(
   named.account.optional(),
 );
 
+export const toAccount = option(
+  '<account> only those to this account: id, alias or phone',
+  named.account.optional(),
+);
+
 export const ofAmount = option('<amount> only with this amount', amounts.optional());
 
 export const timeInput = {

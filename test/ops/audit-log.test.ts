@@ -78,6 +78,11 @@ describe('the audit log at the command line', () => {
       );
     for (const action of ['restore.begin', 'transfer.approve_refused'])
       assert.deepEqual(await rows(...log('--action', action)), []);
+    const ofTransfers = await rows(...log('--action', 'transfer.*'));
+    assert.deepEqual(
+      new Set(ofTransfers.map(({ action }) => action)),
+      new Set(['transfer.reject']),
+    );
     const { name } = await addStaff(test.database, {
       name: `carla ${randomUUID()}`,
       rights: ['read'],

@@ -252,7 +252,7 @@ describe('a list or a search of the command line', () => {
       ['status', 'amount', 'asset'],
       ['completed', '1000.00', 'COPM'],
     ]);
-    await fails(2, /--columns: there is no raw, only id, status, from, /, ...list, '--columns=raw');
+    await fails(2, /there is no raw, only id, status, amount, /, ...list, '--columns=raw');
     await fails(2, /--csv goes with neither --json nor --watch/, ...list, '--watch');
   });
 

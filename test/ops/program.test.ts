@@ -268,11 +268,8 @@ describe('the tables of the command line', () => {
         110,
         /^id +status +amount +to +details +at\n\S{13}  pend.*  10,000\.00 COPM  Luz a+…\*{4}4099  because b+…  09:30Z\n$/,
       ],
-      [
-        100,
-        /^id +status +amount +to +details\n\S{13}  pend.*  Luz a+…\*{4}4099  because b+…\n$/,
-      ],
-      [80, /^id +status +amount +to\n\S{13}  pend.*  Luz a{17}…\*{4}4099\n$/],
+      [100, /^id +status +amount +to +details\n\S{13}  pend.*  Luz a+…\*{4}4099  because b+…\n$/],
+      [74, /^id +status +amount +to\n\S{13}  pend.*  Luz a{12}…\*{4}4099\n$/],
       [60, /^id +status +amount\n\S{13}  pending_approval  10,000\.00 COPM\n$/],
       [32, /^id +status\n\S{13}  pending_approval\n$/],
       [25, new RegExp(`^id +${AN_ID}\nstatus  `)],

@@ -77,6 +77,26 @@ describe('what waits, at the command line', () => {
     await fails(2, /--list: must be one of transfers, payouts, /, 'waiting', '--list', 'all');
   });
 
+  it('has an expiry only while it waits, also in the list of its receiver', async () => {
+    const id = text((await own.createPending()).id);
+    const tenant = tenantOf(own);
+    const list = words`transfers list --tenant ${tenant} --to`;
+    const expiry = async () =>
+      (await rows(...list, own.receiver.id)).find((row) => row.id === id)?.expires_at;
+    assert.match(text(await expiry()), /^20.*Z$/);
+    await own.act('reject', id, 'approver');
+    assert.equal(await expiry(), null);
+    assert.equal((await one('transfers', 'show', id)).expires_at, null);
+    assert.deepEqual(await rows(...list, own.guarded.id), []);
+    const policies = await rows(...words`policies list --tenant ${tenant}`);
+    assert.deepEqual(
+      policies.map((policy) => [policy.account, policy.account_id]),
+      [[own.guarded.name, own.guarded.id]],
+    );
+    await fails(2, /give an account or --tenant/, 'policies', 'list');
+    await fails(2, /unknown option '--as'/, ...list, own.receiver.id, '--as', 'mary');
+  });
+
   it('shows what becomes of an endpoint and of its deliveries', async () => {
     const hook = await register(own.bank, ['transfer.completed']);
     const id = text(hook.id);

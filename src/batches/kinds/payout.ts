@@ -9,6 +9,7 @@ import { fundsRefusal } from '../../accounts/rules.js';
 import { systemAccountId } from '../../funding/service.js';
 import { type CreatePayout, creationWrites, newPayout } from '../../payouts/decide.js';
 import { chooseDestination, type PayoutRails } from '../../payouts/destination.js';
+import { destinationText } from '../../payouts/rules.js';
 import { sealSecrets } from '../../payouts/service.js';
 import type { Column, TableRow } from '../../spreadsheets/writing/cells.js';
 import type { BatchKind, OpenRow } from '../kind.js';
@@ -146,6 +147,12 @@ export function destinationOf({ destination }: Pick<BatchRow, 'destination'>): R
   if (destination === null) throw new Error('a row of a payout batch has no bank account');
   // The text of `recipientReader`.
   return JSON.parse(destination) as RowDestination;
+}
+
+/** Returns the receiver of a row of a payout batch, as staff see it. */
+export function rowDestinationText(row: BatchRow): string {
+  const holder = { holderName: row.recipient, keyType: null, keyEnd: null };
+  return destinationText({ ...destinationOf(row), ...holder });
 }
 
 const RESULT_COLUMNS: readonly Column[] = [

@@ -20,7 +20,7 @@ import {
 } from '../audit-subjects.js';
 import { managerCommand, type Ops, query } from '../command.js';
 import { OpsError } from '../failures.js';
-import { auditAction, flag, limit, onlyTenant, option, optional, reason } from '../inputs.js';
+import { auditActions, flag, limit, onlyTenant, option, optional, reason } from '../inputs.js';
 import { named } from '../lookups.js';
 import { type Fields, rowFields } from '../fields.js';
 import { assertRange, cursor, positionOf } from '../pages.js';
@@ -57,7 +57,7 @@ and of the previous line's hash. --verify recomputes the hashes, shows the last 
 chain is broken. Keep its output elsewhere, because a person who can rewrite the whole log can also rewrite its hashes.`,
   examples: [
     'audit-log --tenant acme',
-    'audit-log --action adjustment.approve --limit 20 --json',
+    "audit-log --action 'adjustment.*' --limit 20 --json",
     'audit-log --verify',
   ],
   input: {
@@ -65,7 +65,10 @@ chain is broken. Keep its output elsewhere, because a person who can rewrite the
     subject: optional(
       '<id> only what was done to this: the id of a resource or its beginning, an alias, a reference, a key id; of an account also its pay-ins and adjustments',
     ),
-    action: option('<action> only this, such as token.revoke', auditAction.optional()),
+    action: option(
+      "<action> only this, such as token.revoke, or of a kind: 'payout.*'",
+      auditActions.optional(),
+    ),
     actor: optional(
       '<name> only what this member of a tenant, person or service did; or member:ID, staff:NAME',
     ),

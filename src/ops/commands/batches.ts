@@ -2,7 +2,16 @@ import { ApiError } from '../../core/errors.js';
 import { newId, type Uuid } from '../../core/ids.js';
 import { instant, toRfc3339 } from '../../core/instant.js';
 import type { Reader } from '../../db/database.js';
-import { type Batch, batches, type BatchProblem } from '../../db/entities/batches.js';
+import {
+  type Batch,
+  BATCH_ROW_STATUSES,
+  batches,
+  type BatchProblem,
+  type BatchRow,
+  batchRows,
+} from '../../db/entities/batches.js';
+import { type Payout, payouts } from '../../db/entities/payouts.js';
+import { rowDestinationText } from '../../batches/kinds/payout.js';
 import { performBatchAction } from '../../batches/control.js';
 import {
   type PayoutCounts,
@@ -18,7 +27,7 @@ import type { BatchActionSignal } from '../../temporal/contracts.js';
 import { command, type CommandDefinition, managerCommand, type Ops, query } from '../command.js';
 import { historyFields, readHistoryOf } from '../history.js';
 import { named } from '../lookups.js';
-import { flag, limit, option, reason } from '../inputs.js';
+import { flag, limit, option, reason, status, wholeNumber } from '../inputs.js';
 import { duration } from '../times.js';
 import { beginningWith, Described, type Fields, rowFields } from '../fields.js';
 import { operationListCommand } from './operation-list.js';
@@ -59,6 +68,22 @@ const rowName = (number: number): string => (number === 0 ? 'file' : String(numb
 
 function problemFields({ number, field, code, message, value }: BatchProblem): Fields {
   return { row: rowName(number), column: field, code, problem: message, value };
+}
+
+/** A row that became a payout has its status as well. */
+function rowLine({ kind, asset }: Batch, row: BatchRow, made: ReadonlyMap<Uuid, Payout>): Fields {
+  const { number, raw, feeRaw, recipient, paymentId, message } = row;
+  return {
+    row: rowName(number),
+    ...rowFields(batchRows, row, 'status'),
+    payout: (paymentId && made.get(paymentId)?.status) ?? null,
+    amount: asset && { raw, asset },
+    to: kind === 'bonus' ? recipient : rowDestinationText(row),
+    ...rowFields(batchRows, row, 'reference code'),
+    problem: message,
+    ...rowFields(batchRows, row, 'paymentId settledAt'),
+    fee: asset && { raw: feeRaw, asset },
+  };
 }
 
 async function show({ database: { reader }, clock, output }: Ops, batch: Batch): Promise<void> {
@@ -145,6 +170,35 @@ export const batchCommands = {
     examples: ['batches show 01930000-0000-7000-8000-000000000000'],
     input: { batch: named.batch },
     run: (ops, { batch }) => show(ops, batch),
+  }),
+  'rows <batch>': query({
+    summary: 'the rows of a batch in the order of its file, with their payments',
+    examples: [
+      'batches rows 01930000-0000-7000-8000-000000000000 --status failed',
+      'batches rows 01930000-0000-7000-8000-000000000000 --limit 99999 --csv > rows.csv',
+    ],
+    input: {
+      batch: named.batch,
+      status: status(BATCH_ROW_STATUSES),
+      cursor: option(
+        '<number> only what comes after this row, the last of a list',
+        wholeNumber(1, 999_999_999).prefault('1'),
+      ),
+      limit,
+    },
+    run: async ({ database: { reader }, output }, { batch, status, cursor, limit: most }) => {
+      const found = await readBatchRows(reader, batch, { status }, cursor, most + 1);
+      const shown = found.slice(0, most);
+      const id = batch.kind === 'payout' ? shown.flatMap(({ paymentId }) => paymentId ?? []) : [];
+      const made = new Map((await reader.select(payouts, { id })).map((one) => [one.id, one]));
+      const rows = shown.map((row) => rowLine(batch, row, made));
+      output.list(
+        rows,
+        isAccepted(batch) ? 'No results.' : `A batch that is ${batch.status} has no rows.`,
+      );
+      if (found.length > most)
+        output.more(`The first ${most}. For later ones add --cursor ${shown.at(-1)?.number}`);
+    },
   }),
   'problems <batch>': query({
     summary: "the problems of a batch's file, in its order",

@@ -14,7 +14,8 @@ import { batchRule, planChange, type Policy, policyDetails } from '../../approva
 import { type Asset, EXAMPLE_ASSET, formatAmount } from '../../core/amount.js';
 import type { Uuid } from '../../core/ids.js';
 import { toRfc3339 } from '../../core/instant.js';
-import { type Account, tenants } from '../../db/entities/parties.js';
+import { type Account, accounts, tenants } from '../../db/entities/parties.js';
+import { literal } from '../../db/statements.js';
 import { secondsText } from '../../support/reading/timeline.js';
 import { managerCommand, type Ops, query } from '../command.js';
 import { UsageError } from '../failures.js';
@@ -26,6 +27,7 @@ import {
   asset,
   flag,
   option,
+  optionalTenant,
   reason,
   tenantOfAlias,
   wholeNumber,
@@ -234,11 +236,26 @@ waits.`,
       output.one(policyFields(await setPolicy(database, clock, change, actor())));
     },
   }),
-  'list <account>': query({
-    summary: "an account's policies, one for each asset at most",
-    examples: ["policies list '$acme' --tenant acme"],
-    input: { account: named.account, tenant: tenantOfAlias },
-    run: (ops, { account }) => listAccountPolicies(ops, account.id),
+  'list [account]': query({
+    summary:
+      "an account's policies, one for each asset at most, or those of all accounts of a tenant",
+    examples: ["policies list '$acme' --tenant acme", 'policies list --tenant acme'],
+    input: { account: named.account.optional(), tenant: optionalTenant('those of') },
+    run: async (ops, { account, tenant }) => {
+      if (account !== undefined) return listAccountPolicies(ops, account.id);
+      if (tenant === undefined) throw new UsageError('give an account or --tenant');
+      const { reader } = ops.database;
+      const own = `tenant_id=${literal(accounts, 'tenantId', tenant.id)}`;
+      const where = `WHERE ${own} AND id IN (SELECT account_id FROM approval_policies)`;
+      const found = await reader.list(accounts, where);
+      const nameOf = new Map(found.map(({ id, name }) => [id, name]));
+      const policies = await listPolicies(reader, [...nameOf.keys()], ops.clock());
+      const rows = policies.map((policy) => {
+        const { accountId: account_id } = policy;
+        return { account: nameOf.get(account_id) ?? null, account_id, ...policyFields(policy) };
+      });
+      ops.output.list(rows, `No account of ${tenant.name} has a policy.`);
+    },
   }),
   'remove <account>': managerCommand({
     summary:

@@ -14,7 +14,7 @@ import { UsageError } from '../failures.js';
 import { onlyTenant, option, optionalText, pair, severalStatuses } from '../inputs.js';
 import type { Fields } from '../fields.js';
 import { named } from '../lookups.js';
-import { amountHint, boundsOf, fromAccount, pageInput, positionOf } from '../pages.js';
+import { amountHint, boundsOf, fromAccount, pageInput, positionOf, toAccount } from '../pages.js';
 
 export interface ListedOperations<Row extends AccountOperation> {
   readonly list: NewestList<Row>;
@@ -25,8 +25,6 @@ export interface ListedOperations<Row extends AccountOperation> {
     reader: Reader,
     batches: readonly Row[],
   ) => Promise<ReadonlyMap<Uuid, PayoutCounts>>;
-  /** Whether the operations of a batch can be listed. */
-  readonly hasBatches?: boolean;
   readonly detailsOnly?: readonly string[];
   /** Fields that only --columns shows. */
   readonly whenChosen?: readonly string[];
@@ -39,6 +37,8 @@ export function operationListCommand<Row extends AccountOperation>(
 ): CommandDefinition {
   const { list, examples, present, detailsOnly = [], whenChosen = [] } = listed;
   const { table, statuses, idsOlderByMs } = list;
+  const has = (property: string) => table.columns.some((column) => column.property === property);
+  const receiver = ['destinationAccountId', 'recipientAccountId'].find(has);
   const ofFile = `Without --tenant, the ${nouns} of a file stand where it was validated.`;
   return query({
     summary: `${nouns} of all tenants or of one, newest first`,
@@ -49,16 +49,16 @@ export function operationListCommand<Row extends AccountOperation>(
       // An input without a description is not an option.
       status: statuses.length === 0 ? optionalText : severalStatuses(statuses),
       account: fromAccount,
-      batch:
-        listed.hasBatches === true
-          ? option('<batch> only those of this batch', named.batch.optional())
-          : named.batch.optional(),
+      to: receiver === undefined ? named.account.optional() : toAccount,
+      batch: has('batchId')
+        ? option('<batch> only those of this batch', named.batch.optional())
+        : named.batch.optional(),
       metadata: hasMetadataIndex(table)
         ? option('<key=value> only those with this pair of metadata', pair.optional())
         : pair.optional(),
       ...pageInput,
     },
-    run: async ({ database: { reader }, output }, { tenant, account, batch, ...given }) => {
+    run: async ({ database: { reader }, output }, { tenant, account, to, batch, ...given }) => {
       const { status, metadata, limit: most, ...page } = given;
       const tenantId = tenant?.id ?? account?.tenantId ?? batch?.tenantId;
       if (metadata !== undefined && tenantId === undefined)
@@ -66,7 +66,8 @@ export function operationListCommand<Row extends AccountOperation>(
       const own = (tenantId === undefined ? {} : { tenantId }) as Where<Row>;
       const before = await positionOf(reader, table, own, page.cursor);
       const of = { tenantId, sourceAccountId: account?.id, batchId: batch?.id };
-      const by = { ...of, status, pair: metadata };
+      const columns = to && { [receiver ?? '']: to.id };
+      const by = { ...of, status, pair: metadata, columns };
       const found = await listNewest(list, reader, { ...by, ...boundsOf(page) }, most + 1, before);
       const names = await namesOf(reader, found);
       const payouts = await listed.readPayouts?.(reader, found);

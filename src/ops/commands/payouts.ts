@@ -50,7 +50,6 @@ const PAYOUTS: OperationCommands<Payout> = {
     created_by: names.person(payout.createdBy),
   }),
   detailsOnly: ['rail', 'rail_reference'],
-  hasBatches: true,
   whenChosen: ['fee', 'description', 'reference', 'failure', 'from_account_id', 'created_by'],
   named: named.payout,
   show,

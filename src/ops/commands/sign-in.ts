@@ -37,6 +37,7 @@ without it, the last to sign in acts. Programs do not sign in: they use a servic
   whoami: query({
     summary: 'show who acts here, their rights, when their session ends, and who else is signed in',
     examples: ['whoami', 'whoami --as maria'],
+    input: { as: optionalText },
     run: async (ops) => {
       const found = await findActor(ops);
       const stored = ops.sessions.list().filter(({ name }) => name !== found.identity.name);

@@ -35,6 +35,16 @@ import {
 } from './approvals.js';
 import { operationListCommand } from './operation-list.js';
 
+/** Returns when the transfer expires; null unless it waits. */
+function expiryOf({ status, captureExpiresAt, approvalExpiresAt }: Transfer): string | null {
+  const isWaiting = status === 'pending_approval' || status === 'held';
+  return isWaiting ? toRfc3339(captureExpiresAt ?? approvalExpiresAt) : null;
+}
+
+function refundOf({ refundOfType: type, refundOfId: id }: Transfer): Described | null {
+  return id && Described.one(`${type} ${id}`, { type, id });
+}
+
 function transferFields(transfer: Transfer, names: Names): Fields {
   const fields = transferResource.presentToStaff('ops', transfer);
   const { id = null, status = null, amount = null, created_at = null, fee = null } = fields;
@@ -45,7 +55,7 @@ function transferFields(transfer: Transfer, names: Names): Fields {
     from: names.account(transfer.sourceAccountId),
     to: names.account(transfer.destinationAccountId, transfer.tenantId),
     created_at,
-    expires_at: toRfc3339(transfer.captureExpiresAt ?? transfer.approvalExpiresAt),
+    expires_at: expiryOf(transfer),
     fee,
     description: transfer.description,
     from_account_id: transfer.sourceAccountId,
@@ -85,10 +95,7 @@ function transferDetailFields(
     to_account_id: transfer.destinationAccountId,
     ...others,
     description: transfer.description,
-    refund_of:
-      transfer.refundOfId === null
-        ? null
-        : { type: transfer.refundOfType, id: transfer.refundOfId },
+    refund_of: refundOf(transfer),
     pending_refunds: Described.each(
       refunds,
       (one) => `${formatAmount(one)} since ${toRfc3339(one.createdAt)}: transfers show ${one.id}`,
@@ -100,7 +107,7 @@ function transferDetailFields(
     ),
     created_by: details.createdBy,
     waits_for: details.waitsFor,
-    expires_at: toRfc3339(transfer.captureExpiresAt ?? transfer.approvalExpiresAt),
+    expires_at: expiryOf(transfer),
     approvals: approvalFields(approvals),
     rejection_code: transfer.rejectionCode,
     rejection_reason: transfer.rejectionReason,
@@ -127,7 +134,7 @@ const TRANSFERS: OperationCommands<Transfer> = {
   examples: [
     'transfers list --status pending_approval',
     'transfers list --tenant acme --since 2026-11-01 --amount 150000',
-    "transfers list --tenant acme --account '$acme-guarded' --limit 20 --json",
+    "transfers list --tenant acme --account '$acme-guarded' --to '$ana' --limit 20 --json",
   ],
   present: transferFields,
   detailsOnly: ['expires_at'],

@@ -1,5 +1,5 @@
 import { readEarlierPayments } from '../../batches/earlier-payments.js';
-import { destinationOf } from '../../batches/kinds/payout.js';
+import { rowDestinationText } from '../../batches/kinds/payout.js';
 import { payoutCountsText, readPayoutCounts } from '../../batches/payout-counts.js';
 import { readBatchRows, readProblemCodes, readProblems } from '../../batches/read-batches.js';
 import {
@@ -21,7 +21,6 @@ import {
   type BatchRow,
 } from '../../db/entities/batches.js';
 import { type Payout, payouts } from '../../db/entities/payouts.js';
-import { destinationText } from '../../payouts/rules.js';
 import { WORKFLOW_ID_OF } from '../../temporal/contracts.js';
 import { batchActions } from '../actions/controls.js';
 import { noSuchPage } from '../desk.js';
@@ -149,7 +148,6 @@ function rowOf(
   { time }: PageContext,
 ): Row {
   const { number, recipient, raw, feeRaw, paymentId: id } = row;
-  const to = { holderName: recipient, keyType: null, keyEnd: null };
   const payout = id === null ? undefined : made.get(id);
   const sum = (part: bigint): Content => asset !== null && money({ raw: part, asset });
   return [
@@ -157,11 +155,7 @@ function rowOf(
       'Row',
       numbered(number, id === null ? undefined : link(PAYMENT_PATHS[kind], id, `Row ${number}`)),
     ],
-    [
-      'Recipient',
-      kind === 'bonus' ? recipient : destinationText({ ...destinationOf(row), ...to }),
-      'party',
-    ],
+    ['Recipient', kind === 'bonus' ? recipient : rowDestinationText(row), 'party'],
     ['Amount', sum(raw), 'number'],
     ['Fee', feeRaw > 0n && sum(feeRaw), 'number'],
     ['Description', row.description],
