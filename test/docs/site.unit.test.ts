@@ -477,6 +477,9 @@ describe('the reference', () => {
     assert.ok(text('transfers').includes(`- \`items\` (list of ${link}): `));
     assert.ok(text('bonuses').includes(`- \`201\` Created. ${link}`));
     assert.ok(text('deliveries').includes(`\`data.object\`: ${link}.`));
+    const amount = `[\`Amount\`](${URLS.markdown('/conventions')}#amounts)`;
+    assert.ok(text('transfers').includes(`\n- \`amount\` (${amount}): The amount `));
+    assert.match(text('transfers'), /\n- `amount\.raw` \(string, int64, required\)/);
     assert.match(text('deliveries'), /BonusBatch`\]\([^)]*\) without `funding`, /);
     assert.match(text('webhook-endpoints'), /- `…` \(\[`WebhookEndpoint`\][^]*- `secret` \(/);
     for (const [path, field] of [

@@ -17,6 +17,9 @@ interface Group {
   readonly calls: readonly Call[];
 }
 
+/** A component that most objects hold, and that a guide describes. */
+const AMOUNT = { name: 'Amount', path: '/conventions', anchor: 'amounts' };
+
 /** Finds the objects of the API, each in the first group that returns it. */
 export function objectsOf(groups: readonly Group[], schemas: Schemas): ApiObject[] {
   const found = new Map<string, ApiObject & { isListed: boolean; uses: number }>();
@@ -59,11 +62,11 @@ export function linksOf(
   document: ApiDocument,
   urlOf: Links['urlOf'],
 ): Links {
-  const links = objects.map(({ name, path, anchor }): [string, Schema] => [
-    name,
-    { type: `[\`${name}\`](${urlOf(path)}#${anchor})` },
-  ]);
   const { components } = document;
+  const links = [AMOUNT, ...objects].map(({ name, path, anchor }): [string, Schema] => {
+    const { description = '' } = components.schemas[name] ?? {};
+    return [name, { type: `[\`${name}\`](${urlOf(path)}#${anchor})`, description }];
+  });
   const schemas = { ...components.schemas, ...Object.fromEntries(links) };
   return { urlOf, document: { ...document, components: { ...components, schemas } } };
 }
