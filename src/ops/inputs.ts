@@ -73,10 +73,14 @@ export async function reasonOf(
   output?: Output,
   most = MAX_REASON,
 ): Promise<string> {
-  const asked = given ?? (await output?.ask('Reason', '--reason is required'));
-  const result = reasonText(most).safeParse(asked);
-  if (result.success) return result.data;
-  throw new UsageError(`--reason: ${result.error.issues[0]?.message ?? 'is not valid'}`);
+  for (let question = 'Reason'; ;) {
+    const asked = given ?? (await output?.ask(question, '--reason is required'));
+    const result = reasonText(most).safeParse(asked);
+    if (result.success) return result.data;
+    const fault = result.error.issues[0]?.message ?? 'is not valid';
+    if (given !== undefined || output === undefined) throw new UsageError(`--reason: ${fault}`);
+    question = `The reason: ${fault}. Reason`;
+  }
 }
 
 export function optionsOf(schema: z.ZodObject): (readonly [flags: string, help: string])[] {

@@ -11,6 +11,7 @@ import { staff } from '../db/entities/staff.js';
 import type { WebhookEndpoint } from '../db/entities/webhooks.js';
 import { insertSql } from '../db/statements.js';
 import { transact } from '../db/reader.js';
+import { nextDue } from './rules.js';
 import { rowRefusal, type StaffActionName, type StaffIdentity } from '../staff/rules.js';
 import {
   endpointAudit,
@@ -204,7 +205,12 @@ export async function readDescribedEndpoint(
   const unreadEvents = subscribedHead > cursorSequence ? head - cursorSequence : 0n;
   const snapshot = { endpoint, pending, retrying, nextAttemptAt, unreadEvents, now, timeZone };
   const text = describeEndpoint(snapshot);
-  return { ...endpoint, types: [...types.keys()], text, nextAttemptAt: toRfc3339(nextAttemptAt) };
+  return {
+    ...endpoint,
+    types: [...types.keys()],
+    text,
+    nextAttemptAt: toRfc3339(nextDue(nextAttemptAt, endpoint)),
+  };
 }
 
 async function countOpen(

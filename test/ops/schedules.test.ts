@@ -36,6 +36,9 @@ describe('the commands for schedules', () => {
       ['cancel', 'canceled'],
     ] as const)
       assert.equal((await one('schedules', action, id, ...why, '--yes')).status, status);
+    const { status_set: set } = await one('schedules', 'show', id);
+    const { action, by, reason } = set as Readonly<Record<string, unknown>>;
+    assert.deepEqual([action, by, reason], ['schedule.cancel', 'maria', 'ticket 7']);
     await fails(1, /it is canceled/, 'schedules', 'pause', id, ...why, '--yes');
     assert.deepEqual(await rows(...list, 'active'), []);
   });

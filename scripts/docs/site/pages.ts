@@ -21,7 +21,7 @@ export function errorsPage(urls: SiteUrls): string {
   return `# Errors
 
 Every error has this shape. Your program decides by \`code\`, which never changes; \`message\` is for people. \`doc_url\`
-leads to the code on this page; its Spanish path is kept, and \`${urls.page('/errors')}\` is the same page. \`details\` is absent if the error has none.
+leads to the code on this page; its Spanish path is kept, and [the English one](${MARKDOWN_DOCS_URL}/errors) is the same page. \`details\` is absent if the error has none.
 
 \`\`\`json
 ${JSON.stringify({ error: { code, message, doc_url, details } }, null, 2)}

@@ -25,6 +25,7 @@ import { batchType, isAccepted, pendingRows } from '../../batches/rules.js';
 import { namesOf } from '../../support/reading/transfers.js';
 import type { BatchActionSignal } from '../../temporal/contracts.js';
 import { command, type CommandDefinition, managerCommand, type Ops, query } from '../command.js';
+import { PROGRAM } from '../help.js';
 import { historyFields, readHistoryOf } from '../history.js';
 import { named } from '../lookups.js';
 import { flag, limit, option, reason, status, wholeNumber } from '../inputs.js';
@@ -107,7 +108,7 @@ async function show({ database: { reader }, clock, output }: Ops, batch: Batch):
     hidden_columns: batch.hiddenColumns,
     unread_sheets: batch.unreadSheets,
     fees: asset && { raw: batch.feesRaw, asset },
-    settled: asset && { raw: batch.settledRaw, asset },
+    no_longer_held: asset && { raw: batch.settledRaw, asset },
     funds_held: batch.isHeld && batch.status === 'executing' && batch.canceledAt === null,
     uploaded_by: names.person(createdBy),
     executed_by: executedBy && names.person(executedBy),
@@ -207,9 +208,14 @@ export const batchCommands = {
       'batches problems 01930000-0000-7000-8000-000000000000 --csv > problems.csv',
     ],
     input: { batch: named.batch, csv: flag('print all as CSV for a spreadsheet'), limit },
-    run: async ({ database: { reader }, output }, { batch: { id }, csv, limit: most }) => {
+    run: async (
+      { database: { reader }, output },
+      { batch: { id, rowsFailed }, csv, limit: most },
+    ) => {
       const found = await readAllProblems(reader, id, csv ? Infinity : most);
-      output.list(found.map(problemFields), 'The file has no problems.');
+      const failed =
+        rowsFailed > 0 && ` Failed rows: ${PROGRAM} batches rows ${id} --status failed`;
+      output.list(found.map(problemFields), `The file has no problems.${failed || ''}`);
       if (!csv && found.length === most)
         output.more(`The first ${most}; --limit shows more, --csv all.`);
     },

@@ -7,6 +7,7 @@ import type { ScheduleAction } from '../../transfers/schedules/rules.js';
 import { scheduleResource } from '../../transfers/schedules/schemas.js';
 import { scheduleList } from '../../transfers/schedules/service.js';
 import { command, type CommandDefinition, type Ops, query } from '../command.js';
+import { readLastAction } from '../history.js';
 import { reason } from '../inputs.js';
 import { named } from '../lookups.js';
 import { beginningWith, type Fields, rowFields } from '../fields.js';
@@ -30,7 +31,11 @@ function lineOf(schedule: Schedule, names: Names): Fields {
 }
 
 async function show({ database: { reader }, output }: Ops, schedule: Schedule): Promise<void> {
-  output.one(lineOf(schedule, await namesOf(reader, [schedule])));
+  const [names, status_set] = await Promise.all([
+    namesOf(reader, [schedule]),
+    readLastAction(reader, schedule.id, ['schedule.pause', 'schedule.resume', 'schedule.cancel']),
+  ]);
+  output.one(beginningWith('id status status_set', { ...lineOf(schedule, names), status_set }));
 }
 
 function controlCommand(
