@@ -54,8 +54,7 @@ export async function readLastAction(
   subjectId: Uuid,
   actions: readonly AuditAction[],
 ): Promise<Described | null> {
-  const found = actions.map((action) => listAuditRows(reader, { subjectId, action }, 1));
-  const [row] = (await Promise.all(found)).flat().sort((a, b) => b.at - a.at);
+  const [row] = await listAuditRows(reader, { subjectId, action: actions }, 1);
   if (row === undefined) return null;
   const { reason, why = reason ?? null } = parseDetails(row);
   const memberId = memberOf({ channel: row.channel, name: row.actorClaimed });

@@ -91,21 +91,17 @@ export async function findResources(
   most?: number,
 ): Promise<SearchResult> {
   const found = [...new Set(ids)].map((id) => uuid.literal(id));
-  const where = `WHERE id IN (${found.join(',')})`;
-  return found.length === 0 ? NOTHING : findWhere(reader, where, 'ORDER BY id DESC', most);
+  const newest = most === undefined ? '' : `ORDER BY id DESC LIMIT ${most}`;
+  return found.length === 0
+    ? NOTHING
+    : findWhere(reader, `WHERE id IN (${found.join(',')})`, newest);
 }
 
 /** Finds the ids in all tables by one statement, because most tables have none, and then reads the rows. */
-async function findWhere(
-  reader: Reader,
-  where: string,
-  order: string,
-  most?: number,
-): Promise<SearchResult> {
-  const limit = most === undefined ? '' : `LIMIT ${most}`;
+async function findWhere(reader: Reader, where: string, end: string): Promise<SearchResult> {
   const parts = KINDS.map((kind) => {
     const isListed = kind === 'accounts' ? " AND type<>'system'" : '';
-    return `(SELECT '${kind}' AS kind, id FROM ${TABLES[kind].name} FORCE INDEX (PRIMARY) ${where}${isListed} ${order} ${limit})`;
+    return `(SELECT '${kind}' AS kind, id FROM ${TABLES[kind].name} FORCE INDEX (PRIMARY) ${where}${isListed} ${end})`;
   });
   const ids = groupBy(await reader.query(parts.join(' UNION ALL ')), ({ kind }) => kind);
   return findEach(
@@ -124,7 +120,9 @@ export function idBeginsSql(text: string): string | null {
 
 export async function findByIdBeginning(reader: Reader, text: string): Promise<SearchResult> {
   const begins = idBeginsSql(text);
-  return begins === null ? NOTHING : findWhere(reader, `WHERE ${begins}`, 'ORDER BY id', MAX_FOUND);
+  return begins === null
+    ? NOTHING
+    : findWhere(reader, `WHERE ${begins}`, `ORDER BY id LIMIT ${MAX_FOUND}`);
 }
 
 /** Returns the time in a time-ordered id, or null for another kind of id. */
