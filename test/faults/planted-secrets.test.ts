@@ -41,8 +41,9 @@ describe('secrets and personal data in requests', () => {
     return value;
   }
 
-  function plantPhone(): string {
-    const phone = `300${randomInt(1_000_000, 9_999_999)}`;
+  /** The ending decides what the simulated rail does; 50 has no meaning. */
+  function plantPhone(ending = '50'): string {
+    const phone = `300${randomInt(10_000, 99_999)}${ending}`;
     planted.set(`the phone ${planted.size}`, phone);
     return phone;
   }
@@ -193,7 +194,7 @@ describe('secrets and personal data in requests', () => {
     for (const other of [`${plantPhone()}${'1'.repeat(9)}`, `${plantPhone()}@`])
       await ask('GET', `/v1/payout_recipients?key=${other}`);
     for (const ending of ['08', '10'])
-      await ask('GET', `/v1/payout_recipients?key=${plantPhone().slice(0, -2)}${ending}`);
+      await ask('GET', `/v1/payout_recipients?key=${plantPhone(ending)}`);
     await toKey({ key: plantPhone(), holder_check: seen.holder_check });
     await toKey({ key: plant('no key', '{') });
     await ask('POST', `/rails/${plant('a rail')}/callbacks`, { body: { id: plant('a callback') } });
