@@ -4,7 +4,7 @@ import type { Uuid } from '../core/ids.js';
 import { type Instant, toRfc3339 } from '../core/instant.js';
 import * as column from '../db/columns.js';
 import type { Reader, StoredRow } from '../db/database.js';
-import { entries, ENTRY_KINDS, type MovementKind, RESOURCE_TYPES } from '../db/entities/ledger.js';
+import { entries, ENTRY_KINDS, type MovementKind, POSTED_TYPES } from '../db/entities/ledger.js';
 import { accounts } from '../db/entities/parties.js';
 import { payouts } from '../db/entities/payouts.js';
 import { type NumberRange, numbersWithin } from '../db/numbered-rows.js';
@@ -234,7 +234,7 @@ function movementOf(row: StoredRow, holderNames: HolderNames) {
 }
 
 const nullableText = column.nullable(column.string);
-const relatedType = column.oneOf(RESOURCE_TYPES);
+const relatedType = column.oneOf(POSTED_TYPES);
 const kind = column.oneOf(ENTRY_KINDS);
 
 /** `holderName`: of a payout's bank account. Ids are null if no tenant owns the account. (docs/contract.md, Movements) */

@@ -23,12 +23,11 @@ import {
   BalancesResponse,
   LookupQuery,
   LookupSchema,
-  MovementPageSchema,
-  MovementQuery,
   OpenAccountBody,
   VerificationBody,
   VerificationSchema,
 } from './schemas.js';
+import { MovementPageSchema, MovementQuery } from './schemas-movements.js';
 import { type DeclarationDeps, declareVerification } from './verification.js';
 
 export function accountRoutes(api: Api, deps: ReadingDeps, cursors: Cursors): void {

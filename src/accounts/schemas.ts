@@ -1,15 +1,12 @@
 import { ASSETS } from '../core/amount.js';
 import { toRfc3339 } from '../core/instant.js';
 import { DOCUMENT_TYPES } from '../db/entities/identity.js';
-import { MOVEMENT_KINDS, RESOURCE_TYPES } from '../db/entities/ledger.js';
 import { type Account, ACCOUNT_STATUSES } from '../db/entities/parties.js';
 import { EXAMPLE, exampled, exampledAs, exampleOf, z } from '../http/zod.js';
 import { defineResource, fieldsOf } from '../http/resource.js';
 import {
-  AmountSchema,
   assetField,
   countryField,
-  CREATED_AT_QUERY,
   instantField,
   instantSchema,
   METADATA,
@@ -256,65 +253,3 @@ exampled(PastBalancesSchema, {
 
 export const BalancesResponse = z.union([BalancesSchema, PastBalancesSchema]);
 exampledAs(BalancesResponse, exampleOf(BalancesSchema));
-
-const MovementSchema = z
-  .object({
-    id: uuidSchema.describe('The id of the movement.'),
-    kind: z
-      .enum(MOVEMENT_KINDS)
-      .describe('What it is part of, and whether the amount came in or went out.'),
-    amount: AmountSchema.describe('The amount, which is never negative.'),
-    total_after: AmountSchema.describe(
-      "The account's total in the asset after it: available plus held.",
-    ),
-    counterparty: z
-      .object({
-        account_id: uuidSchema.nullable().describe('The account; null if no tenant owns it.'),
-        tenant: uuidSchema.nullable().describe('The tenant that owns it; null if none does.'),
-        alias: z.string().nullable().describe('The alias of the account; null without one.'),
-        display_name: z.string().describe('The name that others see.'),
-        type: z
-          .enum(['person', 'business', 'bank_account', 'system'])
-          .describe('What kind of account it is.'),
-      })
-      .describe('The other side of the movement.'),
-    description: z.string().nullable().describe('The description of what it is part of.'),
-    related: z
-      .object({
-        type: z.enum(RESOURCE_TYPES).describe('The kind of operation.'),
-        id: uuidSchema.describe('The id of the operation.'),
-      })
-      .describe('The operation that it is part of.'),
-    created_at: instantSchema.describe('When it was posted.'),
-  })
-  .openapi('Movement');
-exampled(MovementSchema, {
-  id: '0198f2c4-6a50-7f19-a3c8-6e0b2d94f755',
-  kind: 'transfer_out',
-  amount: EXAMPLE.amount,
-  counterparty: {
-    account_id: EXAMPLE.destination,
-    tenant: EXAMPLE.tenant,
-    alias: '$ana',
-    display_name: 'Ana M. P.',
-    type: 'person',
-  },
-  total_after: { raw: '49850000', asset: EXAMPLE.asset },
-  description: 'Lunch',
-  related: { type: 'transfer', id: EXAMPLE.id },
-  created_at: EXAMPLE.at,
-});
-
-export const MovementPageSchema = pageSchema('MovementPage', MovementSchema);
-
-export const MovementQuery = z.strictObject({
-  ...PAGE_QUERY,
-  ...CREATED_AT_QUERY,
-  asset: assetField.optional().describe('Only movements in this asset.'),
-  kind: z.enum(MOVEMENT_KINDS).optional().describe('Only movements of this kind.'),
-  // Without a default, so that cursors from before this filter stay valid.
-  order: z
-    .enum(['asc', 'desc'])
-    .optional()
-    .describe('`asc` is oldest first; otherwise newest first.'),
-});

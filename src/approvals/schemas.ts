@@ -1,4 +1,5 @@
 import { amountJson, type Asset, ASSETS } from '../core/amount.js';
+import { type SPENDING_CODES } from '../core/error-table.js';
 import { MAX_REASON } from '../core/checked-text.js';
 import { type Instant, toRfc3339 } from '../core/instant.js';
 import type { Metadata } from '../core/metadata.js';
@@ -6,6 +7,7 @@ import { EXAMPLE, exampled, z } from '../http/zod.js';
 import { fieldsOf } from '../http/resource.js';
 import {
   AmountSchema,
+  codeSchema,
   instantSchema,
   METADATA,
   optional,
@@ -82,17 +84,42 @@ export function approvableFields(description: string) {
   };
 }
 
-const RejectionSchema = z
-  .object({
-    code: z.string().describe('The cause, for machines.'),
-    reason: z.string().nullable().describe('The reason that a person gave; null without one.'),
-  })
-  .nullable();
+/** Why a rule refuses an accepted payment, and what to do. (docs/contract.md, Approval) */
+export const RULE_MEANINGS = {
+  capability_cannot_send:
+    'the source account is frozen, closed or not verified. Verify it, or ask your operator',
+  not_found: 'the destination was closed, or is out of reach. Ask for another account',
+  invalid_field: 'the balance of the destination would become too large. Pay less',
+  below_minimum: 'the amount is below the minimum of one operation. Pay more',
+  above_per_operation_limit: 'the amount is above the maximum of one operation. Split it',
+  monthly_limit_exceeded:
+    'the amount is above what is left of the month. Pay it next month, or ask your operator for a higher limit',
+  insufficient_funds: 'the available balance does not cover amount and fee. Fund the account',
+} as const satisfies Readonly<
+  Record<(typeof SPENDING_CODES)[number] | 'not_found' | 'invalid_field', string>
+>;
 
-export function rejectionField(meaning: string) {
+/** The values of `rejection.code`. A last approval checks less than a run of a schedule. */
+export const PAYOUT_REJECTIONS = {
+  rejected: 'an approver or support rejected it, as `reason` says. Settle it with them',
+  capability_cannot_send: RULE_MEANINGS.capability_cannot_send,
+} as const;
+export const TRANSFER_REJECTIONS = {
+  rejected: PAYOUT_REJECTIONS.rejected,
+  canceled: 'its creator, an admin, an owner or support canceled it. Nothing is left to do',
+  ...RULE_MEANINGS,
+  authority_insufficient:
+    'the member who created the schedule has lost the role. Cancel it, and have another create it',
+} as const;
+
+export function rejectionField(meaning: string, codes: Readonly<Record<string, string>>) {
+  const schema = z.object({
+    code: codeSchema(codes),
+    reason: z.string().nullable().describe("A person's reason, or a rule's; null without one."),
+  });
   return field(
     meaning,
-    RejectionSchema,
+    schema.nullable(),
     null,
     ({ rejectionCode: code, rejectionReason: reason }) => (code === null ? null : { code, reason }),
   );

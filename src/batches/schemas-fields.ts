@@ -5,6 +5,7 @@ import { toRfc3339 } from '../core/instant.js';
 import {
   type Batch,
   BATCH_REJECTIONS,
+  type BatchRejection,
   BATCH_STATUSES,
   type BatchStatus,
 } from '../db/entities/batches.js';
@@ -49,6 +50,10 @@ function urlOf({ batch, baseUrl }: EventSource, file: 'errors' | 'result'): stri
 const exampleAmount = (raw: string): z.input<typeof AmountSchema> => ({
   raw,
   asset: EXAMPLE.asset,
+});
+const REJECTION_MEANINGS = withValues<BatchRejection>('The cause, for machines.', {
+  withdrawn: 'its uploader, an admin, an owner or support withdrew it. Nothing is left to do',
+  lapsed: 'it was not executed within 30 days. Upload the file again to pay it',
 });
 export const eventField = fieldsOf<EventSource>();
 
@@ -168,7 +173,7 @@ export const EVENT_FIELDS = {
   ),
   rejection: eventField(
     'Why a batch whose file was accepted was rejected: it was withdrawn, or nobody executed it in time.',
-    z.object({ code: z.enum(BATCH_REJECTIONS).describe('The cause, for machines.') }).nullable(),
+    z.object({ code: z.enum(BATCH_REJECTIONS).describe(REJECTION_MEANINGS) }).nullable(),
     null,
     ({ batch: { rejectionCode: code } }) => (code === null ? null : { code }),
   ),

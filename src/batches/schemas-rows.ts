@@ -1,3 +1,4 @@
+import { RULE_MEANINGS } from '../approvals/schemas.js';
 import { amountJson } from '../core/amount.js';
 import { toRfc3339 } from '../core/instant.js';
 import {
@@ -10,7 +11,7 @@ import {
 import { BANK_ACCOUNT_TYPES } from '../db/entities/payouts.js';
 import { withValues } from '../http/resource.js';
 import { EXAMPLE, exampled, z } from '../http/zod.js';
-import { AmountSchema, instantSchema, METADATA, uuidSchema } from '../http/schemas.js';
+import { AmountSchema, codeSchema, instantSchema, METADATA, uuidSchema } from '../http/schemas.js';
 import { destinationOf } from './kinds/payout.js';
 
 /** How the rows of a kind are shown. */
@@ -41,13 +42,27 @@ const PAYMENT = {
   reference: z.string().nullable().describe('Your own reference for it, from the file.'),
   metadata: METADATA.schema,
 };
-const FAILURE = z
-  .object({
-    code: z.string().describe('The cause, for machines.'),
-    message: z.string().describe('The cause, for people.'),
-  })
-  .nullable()
-  .describe('Why it could not be paid; null unless it failed.');
+const { not_found, ...RULES } = RULE_MEANINGS;
+const PAYOUT_FAILURES = {
+  ...RULES,
+  invalid_field: 'no rail pays out to the country, or takes the amount. Ask your operator',
+  canceled: 'support canceled the batch first. Ask your operator why',
+};
+/** The values of `failure.code`: what each means, and what to do. */
+export const ROW_FAILURES: Readonly<Record<BatchKindName, Readonly<Record<string, string>>>> = {
+  bonus: { ...PAYOUT_FAILURES, invalid_field: RULES.invalid_field, not_found },
+  payout: PAYOUT_FAILURES,
+};
+
+function failureSchema(kind: BatchKindName) {
+  return z
+    .object({
+      code: codeSchema(ROW_FAILURES[kind]),
+      message: z.string().describe('The cause, for people.'),
+    })
+    .nullable()
+    .describe('Why it could not be paid; null unless it failed.');
+}
 
 function presentPayment(row: BatchRow, { asset }: Pick<Batch, 'asset'>) {
   const amount = (raw: bigint) => (asset === null ? null : amountJson({ raw, asset }));
@@ -76,7 +91,7 @@ const BONUS_ROW = exampled(
       account_id: uuidSchema.describe('The account it named when the file was validated.'),
       ...PAYMENT,
       bonus_id: uuidSchema.nullable().describe('Once paid.'),
-      failure: FAILURE,
+      failure: failureSchema('bonus'),
       paid_at: instantSchema.nullable().describe('When it was paid; null until then.'),
     })
     .openapi('BonusBatchRow'),
@@ -123,7 +138,7 @@ const PAYOUT_ROW = exampled(
         .describe('The bank account that receives the amount.'),
       ...PAYMENT,
       payout_id: uuidSchema.nullable().describe('Once created.'),
-      failure: FAILURE,
+      failure: failureSchema('payout'),
       created_at: instantSchema
         .nullable()
         .describe('When the payout was created; null until then.'),

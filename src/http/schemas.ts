@@ -12,7 +12,7 @@ import {
   metadataFault,
 } from '../core/metadata.js';
 import { normaliseText, textFault } from '../core/text.js';
-import { fieldsOf } from './resource.js';
+import { fieldsOf, withValues } from './resource.js';
 import { EXAMPLE, exampled, exampledAs, exampleOf, z } from './zod.js';
 
 /** Fields of bodies, queries and responses. Each reports a problem with a stable reason. */
@@ -320,4 +320,11 @@ export function pageSchema<S extends z.ZodType>(
 /** Text with the values of today. Later processes may return others, which clients must be able to read. */
 export function openEnum(values: readonly (string | null)[]): z.ZodType<string> {
   return z.string().openapi({ 'x-extensible-enum': [...values] });
+}
+
+/** Code for machines, with the meaning of each value of today. */
+export function codeSchema(meanings: Readonly<Record<string, string>>): z.ZodType<string> {
+  return openEnum(Object.keys(meanings)).openapi({
+    description: withValues('The cause, for machines.', meanings),
+  });
 }

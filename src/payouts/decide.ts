@@ -32,7 +32,7 @@ import {
   type NewDestination,
   type PayoutRails,
 } from './destination.js';
-import { afterProgress, releaseWrites, nextInstant } from './rules.js';
+import { afterProgress, EXPIRED, releaseWrites, nextInstant } from './rules.js';
 
 export interface CreatePayout extends PaymentCommand {
   readonly payoutId: Uuid;
@@ -170,8 +170,6 @@ function rejected(
   const events = [payoutEvent('payout.rejected', ended)];
   return { ended, writes: { ...releaseWrites(ended), events } };
 }
-
-const EXPIRED = { failureCode: 'approval_expired', failureMessage: 'it was not approved in time' };
 
 function canceled(payout: Payout, state: LockedState): Ending<Payout> {
   const endedAt = nextInstant(payout, state.at);

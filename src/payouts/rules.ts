@@ -13,6 +13,12 @@ import type { RailFact } from './rail-fact.js';
 
 /** A payout's states and times, and what it does to the money. Pure. (docs/contract.md, Payouts) */
 
+/** The failure of a payout that is canceled because it was not approved in time. */
+export const EXPIRED = {
+  failureCode: 'approval_expired',
+  failureMessage: 'it was not approved in time',
+} as const;
+
 interface Transition {
   readonly status: PayoutStatus;
   readonly at: Instant;

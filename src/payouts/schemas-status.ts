@@ -1,5 +1,27 @@
 import type { PayoutStatus } from '../db/entities/payouts.js';
 import { withValues } from '../http/resource.js';
+import { type FailureCode, FAILURES } from './rails/rail.js';
+import { EXPIRED } from './rules.js';
+
+const REMEDIES: Readonly<Record<FailureCode | typeof EXPIRED.failureCode, string>> = {
+  account_unknown: 'Ask the holder for the right account',
+  account_closed: 'Ask the holder for another account',
+  account_blocked: 'Ask the holder for another account',
+  holder_mismatch: 'Ask the holder for name, document and account',
+  bank_unavailable: 'Pay again later',
+  limit_exceeded: 'Pay less, or ask your operator for the limit',
+  not_supported: 'Pay to an account elsewhere, or ask your operator',
+  rejected_by_bank: 'Ask the holder, or your operator',
+  recipient_changed: 'Look the key up again, and ask the recipient before you pay',
+  approval_expired: 'Create it again, and have it approved before `approval.expires_at`',
+};
+
+/** The values of `failure.code`: what each means, and what to do. */
+export const PAYOUT_FAILURES = Object.fromEntries(
+  Object.entries<string>({ ...FAILURES, [EXPIRED.failureCode]: EXPIRED.failureMessage }).map(
+    ([code, meaning]) => [code, `${meaning}. ${REMEDIES[code as keyof typeof REMEDIES]}`],
+  ),
+);
 
 /** The meaning of each state of a payout. (docs/contract.md, Payouts) */
 export const STATUS_MEANING = withValues<PayoutStatus>(

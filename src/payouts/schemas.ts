@@ -11,11 +11,13 @@ import {
   APPROVAL,
   rejectBody,
   REJECTION,
+  PAYOUT_REJECTIONS,
   rejectionField,
 } from '../approvals/schemas.js';
 import { EXAMPLE, exampled, z } from '../http/zod.js';
 import {
   boundedOfAsset,
+  codeSchema,
   countryField,
   instantSchema,
   OPERATION_QUERY,
@@ -30,7 +32,7 @@ import {
 } from '../http/schemas.js';
 import { defineResource, fieldsOf } from '../http/resource.js';
 import { BANK_ACCOUNT_FORMS, destinationColumns, MAX_HOLDER_NAME, transitionsOf } from './rules.js';
-import { STATUS_MEANING } from './schemas-status.js';
+import { PAYOUT_FAILURES, STATUS_MEANING } from './schemas-status.js';
 
 const BANK_CODE = 'The code of the bank in its country.';
 const HOLDER_NAME = 'The name of the person or business that holds the account.';
@@ -232,13 +234,14 @@ export const payoutResource = defineResource(
     ),
     ...approvableFields('Invoice 2041'),
     rejection: rejectionField(
-      '`rejected` by a person, or the code of the rule that refused it at its last approval.',
+      'Why it is `rejected`: a person rejected it, or a rule refused its last approval.',
+      PAYOUT_REJECTIONS,
     ),
     failure: field(
-      'Why it failed or was returned; `approval_expired` if it was not approved in time.',
+      'Why it failed or was returned, or was not approved in time.',
       z
         .object({
-          code: z.string().describe('The cause, for machines.'),
+          code: codeSchema(PAYOUT_FAILURES),
           message: z.string().describe('The cause, for people.'),
         })
         .nullable(),

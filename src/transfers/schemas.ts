@@ -13,6 +13,7 @@ import {
   rejectBody,
   REJECTION,
   rejectionField,
+  TRANSFER_REJECTIONS,
 } from '../approvals/schemas.js';
 import { EXAMPLE, exampled, z } from '../http/zod.js';
 import {
@@ -188,7 +189,8 @@ export const transferResource = defineResource(
       { ops: true },
     ),
     rejection: rejectionField(
-      '`rejected` or `canceled` by a person, or the code of the rule that refused it at its last approval or its run of a schedule.',
+      'Why it is `rejected`: a person ended it, or a rule refused its last approval or its run of a schedule.',
+      TRANSFER_REJECTIONS,
     ),
     schedule: field(
       'The run of the schedule that created it; null for a transfer that a request created.',

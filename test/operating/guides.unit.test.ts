@@ -14,24 +14,40 @@ import {
 import { API_VERSIONS } from '../../src/core/api-version.js';
 import { PERMISSIONS, ROLES } from '../../src/core/permissions.js';
 import { EVENT_TYPES, SUBSCRIBABLE_TYPES } from '../../src/db/entities/events.js';
+import { BATCH_STATUSES } from '../../src/db/entities/batches.js';
+import { TRANSFER_STATUSES } from '../../src/db/entities/operations.js';
 import { PAYOUT_STATUSES } from '../../src/db/entities/payouts.js';
+import { SCHEDULE_STATUSES } from '../../src/db/entities/schedules.js';
+import { STATEMENT_STATUSES } from '../../src/db/entities/statements.js';
 import { RATE_CLASSES, type RateClass, RATE_CLASS_DEFAULTS } from '../../src/http/rate-limit.js';
+import { TRANSFER_REJECTIONS } from '../../src/approvals/schemas.js';
+import { ROW_FAILURES } from '../../src/batches/schemas-rows.js';
 import { FAILURES } from '../../src/payouts/rails/rail.js';
+import { PAYOUT_FAILURES } from '../../src/payouts/schemas-status.js';
 import { describeApi } from '../../scripts/docs/described-api.js';
 import { SCENARIOS } from '../../src/payouts/rails/simulated.js';
 import { STATEMENT_COLUMNS } from '../../src/statements/statement-maker.js';
+import { blockOf } from '../docs/blocks.js';
 import { PAGES, tableRows } from './pages.js';
 
 /** Statements of the pages for tenants about the code. */
 
 const BATCHES = 'docs/guides/batches.md';
+const APPROVALS = 'docs/guides/approvals.md';
 const PAYOUT_BATCHES = 'docs/guides/payout-batches.md';
 const PAYOUTS = 'docs/guides/payouts.md';
 const EVENTS = 'docs/guides/events.md';
+const SCHEDULES = 'docs/guides/schedules.md';
 const STATEMENTS = 'docs/guides/statements.md';
 const LIMITS = 'docs/guides/limits.md';
 /** The address of that page for the other guides. */
 const LIMITS_LINK = LIMITS.split('/').at(-1) ?? '';
+
+/** The meanings as `tableRows` shows them, without marks of code. */
+function plain(meanings: Readonly<Record<string, string>>): Record<string, string> {
+  const texts = Object.entries(meanings).map(([code, text]) => [code, text.replaceAll('`', '')]);
+  return Object.fromEntries(texts) as Record<string, string>;
+}
 
 /** The rows of the table whose head begins with this. */
 function rowsBelow(page: string, head: string): string[][] {
@@ -87,8 +103,46 @@ describe('the guides for tenants', () => {
         .sort(),
       [...PAYOUT_STATUSES].sort(),
     );
-    assert.deepEqual(rowsBelow(PAYOUTS, 'Code'), Object.entries(FAILURES));
+    assert.deepEqual(
+      rowsBelow(PAYOUTS, 'failure.code').map(([code, meaning, remedy]) => [
+        code,
+        `${meaning}. ${remedy}`,
+      ]),
+      Object.entries(plain(PAYOUT_FAILURES)),
+    );
   });
+
+  for (const [page, head, meanings] of [
+    [APPROVALS, 'rejection.code', TRANSFER_REJECTIONS],
+    [BATCHES, 'failure.code of a row', ROW_FAILURES.bonus],
+  ] as const)
+    it(`list every ${head} with its meaning in the reference: ${page}`, () => {
+      assert.deepEqual(
+        rowsBelow(page, head).map(([code, meaning, remedy]) => [code, `${meaning}. ${remedy}`]),
+        Object.entries(plain(meanings)),
+      );
+    });
+
+  it('say which codes of rows differ in a batch of payouts', () => {
+    const text = readFileSync(PAYOUT_BATCHES, 'utf8').replaceAll(/\s+/g, ' ');
+    const [meaning = ''] = ROW_FAILURES.payout.invalid_field?.split('. ') ?? [];
+    assert.ok(text.includes(`\`invalid_field\` means: ${meaning}.`));
+    const { not_found: missing, ...others } = ROW_FAILURES.bonus;
+    assert.ok(missing !== undefined && text.includes('except that `not_found` cannot occur'));
+    assert.deepEqual(Object.keys(ROW_FAILURES.payout), Object.keys(others));
+  });
+
+  for (const [page, begin, statuses] of [
+    [APPROVALS, 'POST', TRANSFER_STATUSES],
+    [BATCHES, 'validating', BATCH_STATUSES],
+    [PAYOUTS, 'POST', PAYOUT_STATUSES],
+    [SCHEDULES, 'POST', SCHEDULE_STATUSES],
+    [STATEMENTS, 'POST', STATEMENT_STATUSES],
+  ] as const)
+    it(`draw every state: ${page}`, () => {
+      const drawn = blockOf(page, 'text', begin).match(/(?<=[─►] )[a-z_]+\b(?!:)|^[a-z_]+/gm) ?? [];
+      assert.deepEqual([...new Set(drawn)].sort(), [...statuses].sort());
+    });
 
   it('list every scenario of the simulated rail', () => {
     assert.deepEqual(

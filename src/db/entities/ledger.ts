@@ -20,15 +20,11 @@ export type MovementKind = (typeof MOVEMENT_KINDS)[number];
 export const ENTRY_KINDS = [...MOVEMENT_KINDS, 'system_in', 'system_out'] as const;
 export type EntryKind = (typeof ENTRY_KINDS)[number];
 
-export const RESOURCE_TYPES = [
-  'transfer',
-  'bonus',
-  'payout',
-  'payin',
-  'adjustment',
-  'bonus_batch',
-  'payout_batch',
-] as const;
+/** Types of the operations that post movements. */
+export const POSTED_TYPES = ['transfer', 'bonus', 'payout', 'payin', 'adjustment'] as const;
+export type PostedType = (typeof POSTED_TYPES)[number];
+
+export const RESOURCE_TYPES = [...POSTED_TYPES, 'bonus_batch', 'payout_batch'] as const;
 export type ResourceType = (typeof RESOURCE_TYPES)[number];
 
 /** Types of resources that an idempotency key creates, inside and outside the ledger. */

@@ -4,7 +4,7 @@ import type { Fingerprint } from '../../core/fingerprint.js';
 import type { Uuid } from '../../core/ids.js';
 import type { Instant } from '../../core/instant.js';
 import type { Reader } from '../../db/database.js';
-import type { EntryKind, ResourceType } from '../../db/entities/ledger.js';
+import type { EntryKind, PostedType, ResourceType } from '../../db/entities/ledger.js';
 import type { LockableAccount } from '../../db/entities/parties.js';
 import type { Table } from '../../db/table.js';
 import type { EventDraft } from '../event-log.js';
@@ -98,7 +98,7 @@ export interface EntryDraft {
 
 /** A ledger transaction to post. Its entries sum to zero for each asset. */
 export interface Posting {
-  readonly relatedType: ResourceType;
+  readonly relatedType: PostedType;
   readonly relatedId: Uuid;
   readonly description: string | null;
   readonly entries: readonly EntryDraft[];

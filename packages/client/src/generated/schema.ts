@@ -1653,11 +1653,35 @@ export interface components {
          */
         id: string;
       } | null;
-      /** @description `rejected` or `canceled` by a person, or the code of the rule that refused it at its last approval or its run of a schedule. */
+      /** @description Why it is `rejected`: a person ended it, or a rule refused its last approval or its run of a schedule. */
       rejection: {
-        /** @description The cause, for machines. */
-        code: string;
-        /** @description The reason that a person gave; null without one. */
+        /**
+         * @description The cause, for machines.
+         *
+         *     - `rejected`: an approver or support rejected it, as `reason` says. Settle it with them.
+         *     - `canceled`: its creator, an admin, an owner or support canceled it. Nothing is left to do.
+         *     - `capability_cannot_send`: the source account is frozen, closed or not verified. Verify it, or ask your operator.
+         *     - `not_found`: the destination was closed, or is out of reach. Ask for another account.
+         *     - `invalid_field`: the balance of the destination would become too large. Pay less.
+         *     - `below_minimum`: the amount is below the minimum of one operation. Pay more.
+         *     - `above_per_operation_limit`: the amount is above the maximum of one operation. Split it.
+         *     - `monthly_limit_exceeded`: the amount is above what is left of the month. Pay it next month, or ask your operator for a higher limit.
+         *     - `insufficient_funds`: the available balance does not cover amount and fee. Fund the account.
+         *     - `authority_insufficient`: the member who created the schedule has lost the role. Cancel it, and have another create it.
+         * @enum {string}
+         */
+        code:
+          | 'rejected'
+          | 'canceled'
+          | 'capability_cannot_send'
+          | 'not_found'
+          | 'invalid_field'
+          | 'below_minimum'
+          | 'above_per_operation_limit'
+          | 'monthly_limit_exceeded'
+          | 'insufficient_funds'
+          | 'authority_insufficient';
+        /** @description A person's reason, or a rule's; null without one. */
         reason: string | null;
       } | null;
       /** @description The run of the schedule that created it; null for a transfer that a request created. */
@@ -1844,17 +1868,47 @@ export interface components {
          */
         expires_at: string;
       } | null;
-      /** @description `rejected` by a person, or the code of the rule that refused it at its last approval. */
+      /** @description Why it is `rejected`: a person rejected it, or a rule refused its last approval. */
       rejection: {
-        /** @description The cause, for machines. */
-        code: string;
-        /** @description The reason that a person gave; null without one. */
+        /**
+         * @description The cause, for machines.
+         *
+         *     - `rejected`: an approver or support rejected it, as `reason` says. Settle it with them.
+         *     - `capability_cannot_send`: the source account is frozen, closed or not verified. Verify it, or ask your operator.
+         * @enum {string}
+         */
+        code: 'rejected' | 'capability_cannot_send';
+        /** @description A person's reason, or a rule's; null without one. */
         reason: string | null;
       } | null;
-      /** @description Why it failed or was returned; `approval_expired` if it was not approved in time. */
+      /** @description Why it failed or was returned, or was not approved in time. */
       failure: {
-        /** @description The cause, for machines. */
-        code: string;
+        /**
+         * @description The cause, for machines.
+         *
+         *     - `account_unknown`: the bank does not know the account. Ask the holder for the right account.
+         *     - `account_closed`: the account is closed. Ask the holder for another account.
+         *     - `account_blocked`: the account cannot be credited. Ask the holder for another account.
+         *     - `holder_mismatch`: the account belongs to somebody else. Ask the holder for name, document and account.
+         *     - `bank_unavailable`: the receiving bank could not be reached. Pay again later.
+         *     - `limit_exceeded`: the amount is over a limit of the rail or the bank. Pay less, or ask your operator for the limit.
+         *     - `not_supported`: the rail does not reach this bank or kind of account. Pay to an account elsewhere, or ask your operator.
+         *     - `rejected_by_bank`: the receiving bank rejected it. Ask the holder, or your operator.
+         *     - `recipient_changed`: the key belongs to somebody else than when it was looked up. Look the key up again, and ask the recipient before you pay.
+         *     - `approval_expired`: it was not approved in time. Create it again, and have it approved before `approval.expires_at`.
+         * @enum {string}
+         */
+        code:
+          | 'account_unknown'
+          | 'account_closed'
+          | 'account_blocked'
+          | 'holder_mismatch'
+          | 'bank_unavailable'
+          | 'limit_exceeded'
+          | 'not_supported'
+          | 'rejected_by_bank'
+          | 'recipient_changed'
+          | 'approval_expired';
         /** @description The cause, for people. */
         message: string;
       } | null;
@@ -2052,6 +2106,9 @@ export interface components {
       rejection: {
         /**
          * @description The cause, for machines.
+         *
+         *     - `withdrawn`: its uploader, an admin, an owner or support withdrew it. Nothing is left to do.
+         *     - `lapsed`: it was not executed within 30 days. Upload the file again to pay it.
          * @enum {string}
          */
         code: 'withdrawn' | 'lapsed';
@@ -2213,6 +2270,9 @@ export interface components {
       rejection: {
         /**
          * @description The cause, for machines.
+         *
+         *     - `withdrawn`: its uploader, an admin, an owner or support withdrew it. Nothing is left to do.
+         *     - `lapsed`: it was not executed within 30 days. Upload the file again to pay it.
          * @enum {string}
          */
         code: 'withdrawn' | 'lapsed';
@@ -2970,6 +3030,9 @@ export interface components {
       rejection: {
         /**
          * @description The cause, for machines.
+         *
+         *     - `withdrawn`: its uploader, an admin, an owner or support withdrew it. Nothing is left to do.
+         *     - `lapsed`: it was not executed within 30 days. Upload the file again to pay it.
          * @enum {string}
          */
         code: 'withdrawn' | 'lapsed';
@@ -3091,8 +3154,28 @@ export interface components {
       bonus_id: string | null;
       /** @description Why it could not be paid; null unless it failed. */
       failure: {
-        /** @description The cause, for machines. */
-        code: string;
+        /**
+         * @description The cause, for machines.
+         *
+         *     - `capability_cannot_send`: the source account is frozen, closed or not verified. Verify it, or ask your operator.
+         *     - `invalid_field`: the balance of the destination would become too large. Pay less.
+         *     - `below_minimum`: the amount is below the minimum of one operation. Pay more.
+         *     - `above_per_operation_limit`: the amount is above the maximum of one operation. Split it.
+         *     - `monthly_limit_exceeded`: the amount is above what is left of the month. Pay it next month, or ask your operator for a higher limit.
+         *     - `insufficient_funds`: the available balance does not cover amount and fee. Fund the account.
+         *     - `canceled`: support canceled the batch first. Ask your operator why.
+         *     - `not_found`: the destination was closed, or is out of reach. Ask for another account.
+         * @enum {string}
+         */
+        code:
+          | 'capability_cannot_send'
+          | 'invalid_field'
+          | 'below_minimum'
+          | 'above_per_operation_limit'
+          | 'monthly_limit_exceeded'
+          | 'insufficient_funds'
+          | 'canceled'
+          | 'not_found';
         /** @description The cause, for people. */
         message: string;
       } | null;
@@ -3185,6 +3268,9 @@ export interface components {
       rejection: {
         /**
          * @description The cause, for machines.
+         *
+         *     - `withdrawn`: its uploader, an admin, an owner or support withdrew it. Nothing is left to do.
+         *     - `lapsed`: it was not executed within 30 days. Upload the file again to pay it.
          * @enum {string}
          */
         code: 'withdrawn' | 'lapsed';
@@ -3341,8 +3427,26 @@ export interface components {
       payout_id: string | null;
       /** @description Why it could not be paid; null unless it failed. */
       failure: {
-        /** @description The cause, for machines. */
-        code: string;
+        /**
+         * @description The cause, for machines.
+         *
+         *     - `capability_cannot_send`: the source account is frozen, closed or not verified. Verify it, or ask your operator.
+         *     - `invalid_field`: no rail pays out to the country, or takes the amount. Ask your operator.
+         *     - `below_minimum`: the amount is below the minimum of one operation. Pay more.
+         *     - `above_per_operation_limit`: the amount is above the maximum of one operation. Split it.
+         *     - `monthly_limit_exceeded`: the amount is above what is left of the month. Pay it next month, or ask your operator for a higher limit.
+         *     - `insufficient_funds`: the available balance does not cover amount and fee. Fund the account.
+         *     - `canceled`: support canceled the batch first. Ask your operator why.
+         * @enum {string}
+         */
+        code:
+          | 'capability_cannot_send'
+          | 'invalid_field'
+          | 'below_minimum'
+          | 'above_per_operation_limit'
+          | 'monthly_limit_exceeded'
+          | 'insufficient_funds'
+          | 'canceled';
         /** @description The cause, for people. */
         message: string;
       } | null;
@@ -3498,6 +3602,16 @@ export interface components {
       id: string;
       /**
        * @description What it is part of, and whether the amount came in or went out.
+       *
+       *     - `transfer_in`: the account received a transfer, or a refund.
+       *     - `transfer_out`: the account sent a transfer, or a refund.
+       *     - `bonus_in`: the account received a bonus.
+       *     - `bonus_out`: the account paid a bonus, alone or in a batch.
+       *     - `payin_in`: money came in from a bank, as operators recorded it.
+       *     - `payout_out`: a payout was paid to a bank.
+       *     - `fee_out`: the account paid the fee of `related`.
+       *     - `adjustment_in`: a payout was returned, operators corrected the balance, or a fee arrived.
+       *     - `adjustment_out`: operators corrected the balance.
        * @enum {string}
        */
       kind:
@@ -3541,11 +3655,16 @@ export interface components {
       /** @description The operation that it is part of. */
       related: {
         /**
-         * @description The kind of operation.
+         * @description The kind of operation. A fee names the operation that it was paid for.
+         *
+         *     - `transfer`: a transfer, a refund or a run of a schedule.
+         *     - `bonus`: a bonus, alone or of a row of a batch.
+         *     - `payout`: a payout, or its return.
+         *     - `payin`: money from a bank, of which the API shows only the movement.
+         *     - `adjustment`: a correction by two operators, of which the API shows only the movement.
          * @enum {string}
          */
-        type:
-          'transfer' | 'bonus' | 'payout' | 'payin' | 'adjustment' | 'bonus_batch' | 'payout_batch';
+        type: 'transfer' | 'bonus' | 'payout' | 'payin' | 'adjustment';
         /**
          * Format: uuid
          * @description The id of the operation.
