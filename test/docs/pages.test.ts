@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -10,7 +10,7 @@ import { DemoWorld } from '../helpers/demo-world.js';
 import { freePorts } from '../helpers/service-process.js';
 import { newNamespace, sharedAddress, temporalEnvironment } from '../helpers/temporal.js';
 import { startTestWorker, type TestWorker } from '../helpers/temporal-worker.js';
-import { type Block, blocksOf, difference, isHere, WRITTEN_PAGES } from './blocks.js';
+import { type Block, blockOf, blocksOf, difference, isHere, WRITTEN_PAGES } from './blocks.js';
 
 const WRITTEN_URL = 'http://127.0.0.1:8080';
 const WRITTEN_PORT = '9999';
@@ -183,6 +183,16 @@ const title = 'what the pages of the site show';
         return new Date(first).toISOString().replace('.000', '');
       });
       assert.deepEqual(starts, firsts);
+    });
+
+    it('the loop for an unknown result prints no status once it has given up', () => {
+      const loop = blockOf('docs/guides/idempotency.md', 'sh', 'pause=1').replace('86400', '0');
+      const { status, stdout, stderr } = spawnSync('bash', [
+        '-euc',
+        `send() { echo 503; }\n${loop}`,
+      ]);
+      assert.deepEqual([status, stdout.toString()], [0, '']);
+      assert.match(stderr.toString(), /unknown/);
     });
 
     /** The statements of a page about its outputs. */
