@@ -88,7 +88,9 @@ function pathLines(json: object, path: string): string[] {
 
 export function isEmpty(value: Value): boolean {
   if (value instanceof Described) return value.lines.length === 0;
-  return value === null || (typeof value === 'object' && Object.keys(value).length === 0);
+  return (
+    value === null || value === '' || (typeof value === 'object' && Object.keys(value).length === 0)
+  );
 }
 
 export function isAmount(value: Value): value is Amount {

@@ -99,7 +99,7 @@ export class Output {
     const table = tableWithin(this.width ?? Infinity, { names, rows: cells }, isWhole);
     this.line(table?.text ?? rows.map((row) => this.details(row)).join('\n\n'));
     const leftOut = table?.leftOut.map(headingOf).join(', ') ?? '';
-    if (leftOut !== '') this.more(`Not shown: ${leftOut} (wider terminal, or --json)`);
+    if (leftOut !== '') this.say(`Not shown: ${leftOut} (wider terminal, or --json)`);
   }
 
   /** Writes the newest `most` of the rows. One row more shows that older ones follow. */

@@ -51,7 +51,7 @@ export const SHORT_ID = 13;
 const WHOLE = /^(?:[\w.:+$*-]*|–|-?[\d,.]+ [A-Z]+|[\d-]+ [\d:]+Z)$/;
 /** The shown end of a bank account, which remains of a text that is cut. */
 const BANK_ACCOUNT_END = /\*{4}\w{1,4}$/;
-const MIN_TEXT = 12;
+const MIN_TEXT = 10;
 /** Texts are not cut to less for a last column that is not a text, such as a time. */
 const MIN_TEXT_BEFORE_WORDS = 24;
 /** Columns that a table always has. */

@@ -269,8 +269,8 @@ describe('the tables of the command line', () => {
         /^id +status +amount +to +details +at\n\S{13}  pend.*  10,000\.00 COPM  Luz a+…\*{4}4099  because b+…  09:30Z\n$/,
       ],
       [100, /^id +status +amount +to +details\n\S{13}  pend.*  Luz a+…\*{4}4099  because b+…\n$/],
-      [74, /^id +status +amount +to\n\S{13}  pend.*  Luz a{12}…\*{4}4099\n$/],
-      [60, /^id +status +amount\n\S{13}  pending_approval  10,000\.00 COPM\n$/],
+      [70, /^id +status +amount +to\n\S{13}  pend.*  Luz a{8}…\*{4}4099\n$/],
+      [55, /^id +status +amount\n\S{13}  pending_approval  10,000\.00 COPM\n$/],
       [32, /^id +status\n\S{13}  pending_approval\n$/],
       [25, new RegExp(`^id +${AN_ID}\nstatus  `)],
     ] as const)
@@ -278,6 +278,22 @@ describe('the tables of the command line', () => {
         printed(width, (output) => output.list([line], '')),
         text,
       );
+  });
+
+  it('name the columns that they leave out, also when they are shown again and again', async () => {
+    const said: string[] = [];
+    class Shown extends Output {
+      override say(text: string): void {
+        said.push(text);
+      }
+    }
+    const output = new Shown({ json: false, yes: false }, 60);
+    const shown = output.watch(() => {
+      output.list([{ id: AN_ID, status: 'pending_approval', to: 'x'.repeat(30) }], '');
+      return Promise.reject(new Error('once'));
+    });
+    await assert.rejects(shown, /once/);
+    assert.deepEqual(said, ['Not shown: to (wider terminal, or --json)']);
   });
 
   it('show recorded amounts as amounts', () => {

@@ -77,6 +77,54 @@ describe('what waits, at the command line', () => {
     await fails(2, /--list: must be one of transfers, payouts, /, 'waiting', '--list', 'all');
   });
 
+  it('names who requested it and the approvals it has, and with --mine only what that person can decide now', async () => {
+    const id = text((await own.createPending()).id);
+    const paid = await payout();
+    const leo = ['--as', 'leo'];
+    await people.signIn('leo', ['approve', 'adjust']);
+    await people.signIn('mary');
+    const tenant = ['--tenant', tenantOf(own)];
+    const account = words`--account ${own.receiver.id} ${tenant} --amount 700 --asset COPM`;
+    const propose = words`adjustments propose in ${account} --reference mine --reason seen --yes`;
+    const proposed = await one(...(await people.withCode(propose)));
+    const lines = await rows('waiting', ...tenant);
+    const line = lines.find((row) => row.id === id);
+    assert.deepEqual(Object.keys(line ?? {}).slice(0, 6), [
+      ...['list', 'id', 'amount', 'tenant', 'name', 'to'],
+    ]);
+    assert.deepEqual(
+      [line?.requested_by, line?.approvals],
+      ['creator', { received: 0, required: 1 }],
+    );
+    assert.equal(lines.find((row) => row.id === proposed.id)?.requested_by, 'mary');
+    const mine = async (...by: readonly string[]) =>
+      (await rows('waiting', '--mine', ...tenant, ...by)).map((row) => row.id);
+    const [ofMary, ofLeo] = [await mine(), await mine(...leo)];
+    for (const [of, expected] of [
+      [id, [true, true]],
+      [paid, [true, true]],
+      [proposed.id, [false, true]],
+    ] as const)
+      assert.deepEqual([ofMary.includes(of), ofLeo.includes(of)], expected);
+    await people.signIn('rita', ['cancel']);
+    assert.deepEqual(await mine('--as', 'rita'), []);
+    await fails(2, /--as needs --mine/, 'waiting', ...leo);
+    await people.signIn('mary');
+    const { stdout } = await ops('waiting', ...tenant);
+    assert.match(
+      stdout,
+      /^list +id +amount +name +to +expires at +approvals +requested by +taken by +status/,
+    );
+    assert.match(stdout, / 0 of 1 /);
+    for (const [kind, of] of [
+      ['transfers', id],
+      ['payouts', paid],
+    ])
+      await one(...words`${kind ?? ''} reject ${text(of)} --yes`, ...REASON);
+    const reject = words`adjustments reject ${text(proposed.id)} --yes`;
+    await one(...(await people.withCode([...reject, ...REASON])));
+  });
+
   it('has an expiry only while it waits, also in the list of its receiver', async () => {
     const id = text((await own.createPending()).id);
     const tenant = tenantOf(own);

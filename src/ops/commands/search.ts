@@ -24,6 +24,8 @@ interface Owned {
   readonly tenantId: Uuid;
   readonly status?: string;
   readonly createdAt: Instant;
+  readonly createdBy?: Uuid;
+  readonly proposedBy?: string;
 }
 
 type Paid = Amount & { readonly sourceAccountId: Uuid };
@@ -126,7 +128,9 @@ export async function linesOf(
   ): Fields => {
     const { id, status = null, createdAt } = one;
     const tenant = names.tenant(one.tenantId);
-    return { kind, id, tenant, name, to, status, amount, created_at: toRfc3339(createdAt) };
+    const requested_by = one.createdBy ? names.person(one.createdBy) : (one.proposedBy ?? null);
+    const created_at = toRfc3339(createdAt);
+    return { kind, id, tenant, name, to, status, amount, created_at, requested_by };
   };
   const receiver = (id: Uuid, { tenantId }: Owned): string => names.account(id, tenantId);
   const payment = (kind: string, one: Owned & Paid, to: string): Fields =>
@@ -143,7 +147,9 @@ export async function linesOf(
       const total = one.asset && { raw: one.totalRaw, asset: one.asset };
       return line('batch', one, names.account(one.sourceAccountId), null, total);
     }),
-    ...adjustments.map((one) => line('adjustment', one, one.reference, null, one)),
+    ...adjustments.map((one) =>
+      line('adjustment', one, one.reference, names.account(one.accountId), one),
+    ),
     ...payIns.map((one) => {
       const to = names.account(one.accountId);
       return line('pay-in', { ...one, status: 'completed' }, one.reference, to, one);

@@ -5,14 +5,14 @@ import { parseUuid, type Uuid } from '../../core/ids.js';
 import type { ApprovableType } from '../../db/entities/approvals.js';
 import { type StaffActionName, actionRefusal, type StaffIdentity } from '../../staff/rules.js';
 import { DeskError } from '../desk.js';
-import type { WaitingKind } from '../reading/waiting.js';
+import { LISTS, type WaitingKind } from '../reading/waiting.js';
 
 /** Sets of items of a list, which a person decides by one form. */
 
 /** Actions that can be performed on several items of a list. */
 export const SET_ACTIONS: { readonly [Kind in WaitingKind]?: readonly StaffActionName[] } = {
-  transfers: ['transfer.approve', 'transfer.reject'],
-  payouts: ['payout.approve', 'payout.reject'],
+  transfers: LISTS.transfers.decision.actions,
+  payouts: LISTS.payouts.decision.actions,
 } satisfies Record<`${ApprovableType}s`, readonly StaffActionName[]>;
 
 /** Returns the verbs of the actions that this person may perform on a set of the list. */

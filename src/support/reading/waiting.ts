@@ -9,6 +9,7 @@ import { amountsSql, columnList } from '../../db/statements.js';
 import { parseRow, type Table } from '../../db/table.js';
 import { wordFilters } from '../../operations/list-search.js';
 import { payoutApproval } from '../../payouts/decide.js';
+import { actionRefusal, type StaffActionName, type StaffIdentity } from '../../staff/rules.js';
 import { transferApproval } from '../../transfers/approval-outcomes.js';
 import { type Rows, TABLES } from './search.js';
 
@@ -26,6 +27,11 @@ interface List {
   readonly newestFirst?: true;
   /** Column with the amount. Null if the rows have no amount. */
   readonly amount: 'raw' | 'total_raw' | null;
+  /** Column with who requested it, and the actions that decide it. Absent if nothing is decided. */
+  readonly decision?: {
+    readonly requester: string;
+    readonly actions: readonly StaffActionName[];
+  };
 }
 
 const PENDING = `t.status=${string.literal('pending_approval')}`;
@@ -43,6 +49,7 @@ export const LISTS = {
     at: transferApproval.expiring.expiresAt,
     lastAt: 't.approval_expires_at',
     amount: 'raw',
+    decision: { requester: 't.created_by', actions: ['transfer.approve', 'transfer.reject'] },
   },
   payouts: {
     title: 'Payouts to approve',
@@ -51,6 +58,7 @@ export const LISTS = {
     from: `${payoutApproval.expiring.from} AND ${NOT_APPROVED}`,
     at: payoutApproval.expiring.expiresAt,
     amount: 'raw',
+    decision: { requester: 't.created_by', actions: ['payout.approve', 'payout.reject'] },
   },
   proposals: {
     title: 'Proposed outcomes',
@@ -61,6 +69,10 @@ export const LISTS = {
     at: 'r.created_at',
     lastAt: '(SELECT MAX(r.created_at) FROM payout_resolutions r WHERE r.payout_id=t.id)',
     amount: 'raw',
+    decision: {
+      requester: 'r.proposed_by_id',
+      actions: ['payout.resolve_approve', 'payout.resolve_reject'],
+    },
   },
   adjustments: {
     title: 'Adjustments to post',
@@ -69,6 +81,10 @@ export const LISTS = {
     from: `adjustments t FORCE INDEX (status) WHERE t.status='proposed'`,
     at: 't.created_at',
     amount: 'raw',
+    decision: {
+      requester: 't.proposed_by_id',
+      actions: ['adjustment.approve', 'adjustment.reject'],
+    },
   },
   stuck: {
     title: 'Stuck payouts',
@@ -135,18 +151,27 @@ export interface WaitingFilter {
   /** Parts of words of a text of the row or of a name. */
   readonly text?: string;
   readonly isReversed?: boolean;
+  /** Only what this person has the right to decide, and did not request. */
+  readonly decidedBy?: StaffIdentity | undefined;
 }
 
 const ALL: WaitingFilter = { tenantId: null, amounts: null };
 
-function fromSql(kind: WaitingKind, { tenantId, amounts, text = '' }: WaitingFilter): string {
-  const { from, amount, rows } = listOf(kind);
+function fromSql(kind: WaitingKind, filter: WaitingFilter): string {
+  const { tenantId, amounts, text = '', decidedBy } = filter;
+  const { from, amount, rows, decision } = listOf(kind);
   return [
     from,
     ...(tenantId === null ? [] : [`t.tenant_id=${uuid.literal(tenantId)}`]),
     ...(amounts && amount !== null ? [amountsSql('t.asset', `t.${amount}`, amounts)] : []),
     ...wordFilters(TABLES[rows], 't', text),
+    ...(decidedBy === undefined ? [] : [decidableSql(decision, decidedBy)]),
   ].join(' AND ');
+}
+
+function decidableSql(decision: List['decision'], by: StaffIdentity): string {
+  const mayDecide = decision?.actions.some((action) => actionRefusal(action, by) === null);
+  return decision && mayDecide ? `${decision.requester}<>${uuid.literal(by.id)}` : 'FALSE';
 }
 
 type RowOf<K extends WaitingKind> = Rows[(typeof LISTS)[K]['rows']];
