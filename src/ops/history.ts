@@ -54,6 +54,18 @@ export async function readLastAction(
   subjectId: Uuid,
   actions: readonly AuditAction[],
 ): Promise<Described | null> {
+  const last = await findLastAction(reader, subjectId, actions);
+  if (last === null) return null;
+  const line = `${last.action} by ${last.by} (${last.channel}) at ${last.at}`;
+  return Described.one(last.reason === null ? line : `${line}: ${String(last.reason)}`, last);
+}
+
+/** Finds by whom, when and why a resource was last changed by one of these actions. */
+export async function findLastAction(
+  reader: Reader,
+  subjectId: Uuid,
+  actions: readonly AuditAction[],
+) {
   const [row] = await listAuditRows(reader, { subjectId, action: actions }, 1);
   if (row === undefined) return null;
   const { reason, why = reason ?? null } = parseDetails(row);
@@ -61,14 +73,7 @@ export async function readLastAction(
   const member = memberId === null ? undefined : await reader.find(members, { id: memberId });
   const [by, at] = [member?.name ?? row.actorClaimed, toRfc3339(row.at)];
   const { action, channel } = row;
-  const line = `${action} by ${by} (${channel}) at ${at}`;
-  return Described.one(why === null ? line : `${line}: ${String(why)}`, {
-    action,
-    by,
-    channel,
-    at,
-    reason: why,
-  });
+  return { action, by, channel, at, reason: why };
 }
 
 /** Shows the events, their webhook deliveries and the notes of the staff. */

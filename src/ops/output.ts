@@ -147,6 +147,11 @@ export class Output {
     );
   }
 
+  /** Writes one sentence about a change, before its details. JSON has only the details. */
+  happened(sentence: string): void {
+    this.picture(`${sentence}\n`);
+  }
+
   /** Writes one sentence about a change; with --json, what `show` writes. */
   async done(sentence: string, show: () => Promise<void> | void): Promise<void> {
     if (this.options.json) return show();
@@ -223,7 +228,9 @@ export class Output {
     const answer = await this.prompt(
       `${what}${this.inName}. ${capitalised(follows)}. Go on? [y/N] `,
     );
-    if (!/^y(es)?$/i.test(answer)) throw new OpsError('nothing was done');
+    if (/^(no?)?$/i.test(answer)) throw new OpsError('nothing was done');
+    if (!/^y(es)?$/i.test(answer))
+      throw new OpsError(`nothing was done: ${answer} is not an answer, only y and n are`);
     await this.assertStillAuthorised();
   }
 

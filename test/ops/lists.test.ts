@@ -396,6 +396,7 @@ describe('a list or a search of the command line', () => {
       ['perez maría', id],
       ['1239876', id],
       ['43.210 renta', transfer],
+      ['4321000', transfer],
     ] as const)
       assert(ids(await rows('search', asked)).includes(expected), asked);
     assert.deepEqual(await rows('search', 'pérez carlos'), []);

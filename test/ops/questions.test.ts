@@ -93,7 +93,7 @@ describe('the questions of the command line', () => {
       ],
       [
         words`policies set ${ANA} --asset COPM --expires-in 24h`,
-        /expires after from 7 days to 1 day: it takes effect at once/,
+        /expiry from 7 days to 1 day: it takes effect at once/,
       ],
       [['tenants', 'policy-delay', tenant, '--none'], /seconds from 60 to 0: the next change/],
       [
@@ -140,6 +140,17 @@ describe('the questions of the command line', () => {
     assert.match(asked.stdout, /5,000\.00 COPM on, in the name of maria\. From now on payments/);
     assert.equal(asked.code, 0);
     assert.deepEqual(await rows('policies', 'list', ...ANA), []);
+    const set = await ops(...limits, '--yes');
+    assert.match(
+      set.stdout,
+      /^The limits of Ana are set: maximum from [\d,.]+ COPM to 2,000\.00 COPM\.\n\nminimum /,
+    );
+  });
+
+  it('an answer that is neither y nor n does nothing, and says so', async () => {
+    const { code, stdout } = await atTerminal(FREEZE, 'x\r');
+    assert.match(stdout, /nothing was done: x is not an answer, only y and n are/);
+    assert.equal(code, 1);
   });
 
   it('a reason that is missing is asked for at a terminal, and required without one', async () => {
@@ -158,6 +169,12 @@ describe('the questions of the command line', () => {
       await fails(2, /--reason is required/, ...args, '--yes');
     const freeze = await atTerminal(words`accounts freeze ${ANA}`, '\u0003');
     assert.match(freeze.stdout, /Reason, in the name of maria: /);
+    const wrong = await atTerminal(words`accounts freeze ${ANA}`, `${'x'.repeat(141)}\r`);
+    assert.match(
+      wrong.stdout,
+      /The reason: at most 140 characters\. Reason, in the name of maria: /,
+    );
+    assert.equal(wrong.code, 130);
   });
 
   it('a wrong code is followed by a question for another, at a terminal, and what is refused anyway asks for none', async () => {
@@ -167,6 +184,8 @@ describe('the questions of the command line', () => {
       stdout,
       /The code is wrong\. Code of maria's authenticator, in .*: .*nothing was/s,
     );
+    const failed = await ops('login', 'maria', '--code', '000000');
+    assert.match(failed.stderr, /the code is wrong; give what the authenticator shows now\n/);
     const login = await atTerminal(['login', 'maria'], '000000\r');
     assert.match(login.stdout, /The code is wrong\. Code of maria's authenticator: /);
     const approve = words`staff reset-factor leo --approve`;
@@ -206,6 +225,7 @@ describe('the questions of the command line', () => {
       );
       assert.equal(code, 0, stdout);
       assert.match(stdout, /Propose to send 2,000\.00 COPM back/);
+      assert.match(stdout, /The refund of 2,000\.00 COPM from .* to .* is proposed\.\s+id /);
       const [proposed] = await rows(
         ...words`transfers list --tenant ${bank.tenant.tenant.name} --status pending_approval`,
       );

@@ -203,13 +203,13 @@ describe('the commands of operators for support', () => {
     await one(...cancel);
     assert.match(
       (await ops(...cancel)).stderr,
-      /^Nothing was changed, because this was done: it is rejected/,
+      new RegExp(`^Nothing was changed, because this was done: it was canceled by ${mary} at 20`),
     );
     const refused = ['audit-log', '--subject', id, '--action'];
     for (const action of ['transfer.approve_refused', 'transfer.cancel_refused'])
       assert.deepEqual(await rows(...refused, action), [], action);
     // What is refused in any case is not asked about.
-    await fails(1, /it is rejected/, ...words`transfers reject ${id} --reason late`);
+    await fails(1, /it was canceled by mary/, ...words`transfers reject ${id} --reason late`);
     assert.equal((await rows(...refused, 'transfer.reject_refused')).length, 1);
     const close = words`accounts close ${own.guarded.id} --reason over`;
     await fails(1, /cannot be closed: its balances/, ...close);

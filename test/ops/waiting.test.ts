@@ -122,7 +122,11 @@ describe('what waits, at the command line', () => {
     ])
       await one(...words`${kind ?? ''} reject ${text(of)} --yes`, ...REASON);
     const reject = words`adjustments reject ${text(proposed.id)} --yes`;
-    await one(...(await people.withCode([...reject, ...REASON])));
+    const rejected = await ops(...(await people.withCode([...reject, ...REASON])));
+    assert.match(
+      rejected.stdout,
+      /^The adjustment mine is rejected: put 7\.00 COPM into the account of .*\.\n\nid /,
+    );
   });
 
   it('has an expiry only while it waits, also in the list of its receiver', async () => {
@@ -203,6 +207,13 @@ describe('what waits, at the command line', () => {
       await register(own.bank, ['transfer.completed']),
     ];
     const again = words`webhooks redeliver ${text(event?.id)} --reason lost`;
+    const sent = await ops(...again, '--endpoint', text(first.id));
+    assert.match(
+      sent.stdout,
+      /^The event transfer\.completed \(.*\) is sent again to 1 webhook endpoint\.\n\nevent /,
+    );
+    const paused = await ops(...words`webhooks pause ${text(first.id)} --yes`, ...REASON);
+    assert.match(paused.stdout, /^The webhook endpoint http.* is paused\.\n\nid /);
     assert.equal((await one(...again, '--endpoint', text(first.id))).endpoints, 1);
     assert.ok(Number((await one(...again)).endpoints) >= 2);
   });
@@ -233,7 +244,7 @@ describe('what waits, at the command line', () => {
         [gone, 'refused', 'rejected'],
       ],
     );
-    assert.match(text(results[2]?.remark), /it is rejected/);
+    assert.match(text(results[2]?.remark), /it was rejected by approver at 20\S+Z, and waits/);
     for (const [id, lines] of [
       [first, 1],
       [second, 1],

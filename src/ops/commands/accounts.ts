@@ -94,7 +94,8 @@ function statusCommand(
         );
       }
       const { account, changed } = await change(ops, id, { actor: ops.actor(), reason });
-      await ops.output.done(`The account of ${name} (${id}) is ${account.status}.`, () =>
+      const may = account.status === 'frozen' ? ': it may receive, but not send' : '';
+      await ops.output.done(`The account of ${name} (${id}) is ${account.status}${may}.`, () =>
         ops.output.one(accountFields(account)),
       );
       if (!changed) ops.output.say(`Nothing was changed: ${unchanged}.`);

@@ -14,6 +14,7 @@ import { namesOf } from '../../support/reading/transfers.js';
 import { type AuthorisedOps, command, type CommandDefinition, type Ops } from '../command.js';
 import { EXIT, exitCodeOf, explain, OpsError, UnknownOutcome } from '../failures.js';
 import { PROGRAM } from '../help.js';
+import { findLastAction } from '../history.js';
 import { reason } from '../inputs.js';
 import { type Lookup, several } from '../lookups.js';
 import { Described, type Fields } from '../fields.js';
@@ -179,6 +180,10 @@ async function perform<Row extends Transfer | Payout>(
     // Performed at the same time, for example by a command whose result is unknown.
     const concurrent = await readPerformed(kind, ops, row, action);
     if (concurrent !== undefined) return concurrent;
+    const { refusal } = outcome;
+    const ended = await endedText(kind, ops, row.id);
+    const message = refusal.message.replace(/^it is (?:rejected|canceled)/, (is) => ended ?? is);
+    throw new ApiError({ ...refusal, message });
   }
   const done = doneBy(result, `${kind.noun}s show ${row.id}`);
   // A rule may still refuse the last approval.
@@ -190,21 +195,35 @@ async function perform<Row extends Transfer | Payout>(
   };
 }
 
+/** Returns by whom and when the resource was rejected or canceled. Null if it expired. */
+async function endedText<Row extends Transfer | Payout>(
+  { noun }: OperationCommands<Row>,
+  { database: { reader } }: Ops,
+  id: Row['id'],
+): Promise<string | null> {
+  const last = await findLastAction(reader, id, [`${noun}.reject`, `${noun}.cancel`]);
+  const verb = last?.action.endsWith('.reject') === true ? 'rejected' : 'canceled';
+  return last && `it was ${verb} by ${last.by} at ${last.at}`;
+}
+
 /** Returns the row as it is now, with a remark, if the action was performed before, otherwise undefined. */
 async function readPerformed<Row extends Transfer | Payout>(
-  { list: { table } }: OperationCommands<Row>,
-  { database: { reader } }: Ops,
+  kind: OperationCommands<Row>,
+  ops: Ops,
   { id: resourceId }: Row,
   action: ApprovalAction,
 ): Promise<Performed<Row> | undefined> {
-  const now = await reader.find(table, { id: resourceId } as Where<Row>);
+  const { reader } = ops.database;
+  const now = await reader.find(kind.list.table, { id: resourceId } as Where<Row>);
   const isPerformed =
     action === 'approve'
       ? (await reader.find(approvals, { resourceId, approver: SUPPORT })) !== undefined
       : (now?.rejectionCode ?? now?.status) === (action === 'reject' ? 'rejected' : 'canceled');
   if (now === undefined || !isPerformed) return undefined;
   const isPending = now.status === 'pending_approval';
-  const why = isPending ? 'support has approved it already' : `it is ${now.status}`;
+  const why = isPending
+    ? 'support has approved it already'
+    : ((await endedText(kind, ops, resourceId)) ?? `it is ${now.status}`);
   return { row: now, remark: `Nothing was changed, because this was done: ${why}` };
 }
 

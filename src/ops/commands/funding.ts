@@ -59,6 +59,9 @@ function moves(
   return `${verb} ${formatAmount(amount)} ${way} ${account}`;
 }
 
+const happenedTo = (adjustment: Adjustment, account: string): string =>
+  `The adjustment ${adjustment.reference} is ${adjustment.status}: ${moves(adjustment, account)}.`;
+
 const tenantOfReference = optional('<tenant> id or name of its tenant; needed with a reference');
 
 const REPLAYED = 'No money was moved: this was done before under the same reference.';
@@ -72,9 +75,9 @@ function decisionCommand(
   decide: typeof approveAdjustment,
   replayed: string,
 ) {
-  const show = ({ output }: Ops, adjustment: Adjustment, isReplayed: boolean): void => {
+  const showReplayed = ({ output }: Ops, adjustment: Adjustment): void => {
     output.one(adjustmentFields(adjustment));
-    if (isReplayed) output.say(`${replayed} by ${adjustment.decidedBy ?? 'nobody'}.`);
+    output.say(`${replayed} by ${adjustment.decidedBy ?? 'nobody'}.`);
   };
   return command({
     summary,
@@ -87,7 +90,7 @@ function decisionCommand(
     needs: `adjustment.${action}`,
     run: async (ops, { adjustment, reason }) => {
       // What is done or refused in any case uses up no code.
-      if (adjustment.status === DECIDED[action]) return show(ops, adjustment, true);
+      if (adjustment.status === DECIDED[action]) return showReplayed(ops, adjustment);
       if (adjustment.status !== 'proposed') throw new ApiError(decidedRefusal(adjustment));
       const { accountId, tenantId, proposedBy } = adjustment;
       const names = await namesOf(ops.database.reader, [adjustment]);
@@ -95,7 +98,9 @@ function decisionCommand(
       const why = await reasonOf(reason, ops.output);
       await ops.output.confirm(`${question(adjustment, account)}, proposed by ${proposedBy}`);
       const decided = await decide(ops, adjustment, await ops.by(), why);
-      show(ops, decided.resource, decided.replayed);
+      if (decided.replayed) return showReplayed(ops, decided.resource);
+      ops.output.happened(happenedTo(decided.resource, account));
+      ops.output.one(adjustmentFields(decided.resource));
     },
   });
 }
@@ -143,7 +148,8 @@ export const adjustmentCommands = {
       const reason = await reasonOf(given, ops.output);
       const direction = input['in|out'];
       const tenant = (await namesOf(ops.database.reader, [account])).tenant(account.tenantId);
-      const what = moves({ direction, ...amount }, `the account of ${account.name} of ${tenant}`);
+      const of = `the account of ${account.name} of ${tenant}`;
+      const what = moves({ direction, ...amount }, of);
       await ops.output.confirm(`Propose to ${what} (${reason})`, UNTIL_APPROVED);
       const { resource, replayed } = await proposeAdjustment(ops, {
         tenantId: account.tenantId,
@@ -154,6 +160,7 @@ export const adjustmentCommands = {
         direction,
         amount,
       });
+      if (!replayed) ops.output.happened(happenedTo(resource, of));
       ops.output.one(adjustmentFields(resource));
       const next = `${PROGRAM} adjustments approve ${resource.id} --reason TEXT --as NAME`;
       ops.output.say(replayed ? REPLAYED : `A second person posts it: ${next}`);

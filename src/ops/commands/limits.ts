@@ -40,7 +40,8 @@ const OR_DEFAULT = 'or the word default';
 const LIMITS = ['minimum', 'maximum', 'month'] as const;
 type LimitsChange = Omit<Parameters<typeof setAccountLimits>[1], 'accountId'>;
 
-async function confirmLimits(ops: Ops, account: Account, change: LimitsChange): Promise<void> {
+/** Asks before a change of limits. Returns what changes; empty for nothing. */
+async function confirmLimits(ops: Ops, account: Account, change: LimitsChange): Promise<string> {
   const { asset } = change;
   const state = await readLimitState(ops.database.reader, account, ops.clock());
   const { limits, isOwn } = state.find((one) => one.asset === asset) ?? {};
@@ -50,14 +51,21 @@ async function confirmLimits(ops: Ops, account: Account, change: LimitsChange): 
     const after = raw === null ? 'that of its type' : formatAmount({ raw, asset });
     return [`${name} from ${formatAmount({ raw: before, asset })} to ${after}`];
   });
-  if (changes.length === 0) return;
-  await ops.output.confirm(
-    `Set the limits of ${account.name}: ${changes.join(', ')}`,
-    'they apply from its next operation on',
-  );
+  const text = changes.join(', ');
+  if (text !== '')
+    await ops.output.confirm(
+      `Set the limits of ${account.name}: ${text}`,
+      'they apply from its next operation on',
+    );
+  return text;
 }
 
-async function showLimits({ database, clock, output }: Ops, account: Account): Promise<void> {
+async function showLimits(
+  { database, clock, output }: Ops,
+  account: Account,
+  changed = '',
+): Promise<void> {
+  if (changed !== '') output.happened(`The limits of ${account.name} are set: ${changed}.`);
   const state = await readLimitState(database.reader, account, clock());
   const rows = state.map(({ asset, limits, isOwn, used, resetsAt }) => ({
     asset,
@@ -101,9 +109,9 @@ export const limitCommands = {
       const rawOf = (given: AmountIn | null | undefined) => (given ? given(asset) : given);
       const limits = { minimum: rawOf(minimum), maximum: rawOf(maximum), month: rawOf(month) };
       const change = { asset, ...limits };
-      await confirmLimits(ops, account, change);
+      const changed = await confirmLimits(ops, account, change);
       await setAccountLimits(ops, { accountId: account.id, ...change }, ops.actor(), { reason });
-      await showLimits(ops, account);
+      await showLimits(ops, account, changed);
     },
   }),
   'clear <account>': managerCommand({
@@ -111,9 +119,10 @@ export const limitCommands = {
     examples: [`limits clear '$ana' --tenant acme --asset ${EXAMPLE_ASSET} --reason 'ticket 118'`],
     input: { account: named.account, tenant: tenantOfAlias, asset, reason: reason() },
     run: async (ops, { asset, account, reason }) => {
-      await confirmLimits(ops, account, { asset, minimum: null, maximum: null, month: null });
+      const own = { asset, minimum: null, maximum: null, month: null };
+      const changed = await confirmLimits(ops, account, own);
       const cleared = await clearAccountLimits(ops, account.id, asset, ops.actor(), { reason });
-      await showLimits(ops, account);
+      await showLimits(ops, account, changed);
       if (!cleared) ops.output.say(`Nothing was changed: it had no limits of its own in ${asset}.`);
     },
   }),
@@ -146,7 +155,7 @@ function questionFields(asset: Asset, { threshold, expiresInS, ...policy }: Poli
   return {
     threshold: { raw: threshold, asset },
     approvals: policy.approvals,
-    expires_after: secondsText(expiresInS),
+    expiry: secondsText(expiresInS),
     refuses_batches: policy.refusesBatches,
   };
 }

@@ -10,7 +10,7 @@ import {
 } from '../../support/reading/operation-search.js';
 import { destinationText } from '../../payouts/rules.js';
 import { countFound, MAX_FOUND, type SearchResult } from '../../support/reading/search.js';
-import { aboutText, findAnywhere } from '../../support/reading/term-search.js';
+import { aboutText, findAnywhere, mergeResults } from '../../support/reading/term-search.js';
 import { namesOf } from '../../support/reading/transfers.js';
 import { endpointWord } from '../../webhooks/endpoint-text.js';
 import { query } from '../command.js';
@@ -77,19 +77,19 @@ words in their description, in a bank account's holder or in a rail's reference.
     const indexed = narrow((await findAnywhere(reader, asked, now)).found, only);
     const window = recentWindow(now, since === undefined ? undefined : Math.max(0, now - since));
     const filter = { amounts: null, about: aboutText(asked) };
-    const found =
+    const recent =
       countFound(indexed) > 0
         ? indexed
         : narrow((await findCreatedWithin(reader, [window], filter)).found, only);
+    const raw = /^[0-9]{3,}$/.test(asked) && countFound(recent) === 0 ? parseRaw(asked) : null;
+    const amounts = raw === null ? [] : ASSETS.map((asset) => formatAmount({ raw, asset }));
+    const paid = await Promise.all(amounts.map((one) => findAnywhere(reader, one, now)));
+    const found = paid.reduce((all, one) => mergeResults(all, narrow(one.found, only)), recent);
     const rows = await linesOf(reader, found);
     output.list(rows, `Nothing was found for "${asked}".`);
+    if (amounts.length > 0) output.say(`${asked} was read as ${disjunction(amounts)} too.`);
     for (const { id, name } of found.accounts.slice(0, MOST_NAMED))
       output.say(`All movements of ${name}: ${PROGRAM} accounts movements ${id}`);
-    const raw = /^[0-9]{3,}$/.test(asked) && rows.length === 0 ? parseRaw(asked) : null;
-    if (raw !== null) {
-      const shown = disjunction(ASSETS.map((asset) => formatAmount({ raw, asset })));
-      output.say(`An amount in the smallest unit is searched as lists show it: ${shown}`);
-    }
   },
 });
 

@@ -6,7 +6,7 @@ import { OpsError, UsageError } from '../failures.js';
 import { flag, optional, optionalText, text } from '../inputs.js';
 import { readStandardInput } from '../standard-input.js';
 import type { Fields } from '../fields.js';
-import { findActor, isCodeFault, type SignedIn, withCode } from '../staff/authorisation.js';
+import { codeError, findActor, type SignedIn, withCode } from '../staff/authorisation.js';
 
 export const signInCommands = {
   'login <name>': command({
@@ -64,12 +64,7 @@ async function login(ops: Ops, { name, code: given }: { name: string; code?: str
   const result = await withCode({ ...ops, code }, name, (code) =>
     signIn(deps, { name, code, channel: 'ops', place: hostname() }),
   );
-  if ('refusal' in result)
-    throw new OpsError(
-      isCodeFault(result.refusal)
-        ? `${result.refusal.message}; each code works once: wait for the next code, and sign in again`
-        : result.refusal.message,
-    );
+  if ('refusal' in result) throw codeError(result.refusal);
   const { token, session, identity } = result;
   sessions.keep({ name: identity.name, token, expires_at: toRfc3339(session.expiresAt) }, clock());
   output.one(signedInFields(result));

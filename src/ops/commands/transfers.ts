@@ -207,6 +207,7 @@ export const transferCommands = {
         by: await ops.by(),
       });
       const refund = doneBy(result, `audit-log --subject ${id}`);
+      ops.output.happened(`The refund of ${formatAmount(refund)} ${parties} is proposed.`);
       await TRANSFERS.show(ops, refund);
       ops.output.say(
         `Another person approves it: ${PROGRAM} transfers approve ${refund.id} --reason TEXT --as NAME`,

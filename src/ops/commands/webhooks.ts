@@ -1,3 +1,4 @@
+import { counted } from '../../core/collections.js';
 import { newId, type Uuid } from '../../core/ids.js';
 import { toRfc3339 } from '../../core/instant.js';
 import { tenants } from '../../db/entities/parties.js';
@@ -70,8 +71,17 @@ async function show({ database, clock, output }: Ops, endpointId: Uuid) {
   return endpoint;
 }
 
+/** States that actions leave an endpoint in, as words. */
+const DONE = {
+  pause: 'is paused',
+  resume: 'is resumed',
+  retry_now: 'is tried again now',
+  enable: 'is enabled',
+  disable: 'is disabled',
+};
+
 function endpointCommand(
-  verb: 'pause' | 'resume' | 'retry_now' | 'enable' | 'disable',
+  verb: keyof typeof DONE,
   summary: string,
   operation: EndpointAction,
 ): CommandDefinition {
@@ -95,6 +105,7 @@ function endpointCommand(
           'nothing is sent to it until its tenant or an operator enables it',
         );
       const isChanged = await operation(ops, id, await ops.by(), { reason });
+      if (isChanged) ops.output.happened(`The webhook endpoint ${url} ${DONE[verb]}.`);
       const { pausedAt } = await show(ops, id);
       if (!isChanged) ops.output.say('Nothing was changed: it was in this state before.');
       if (verb === 'enable' && pausedAt !== null)
@@ -224,6 +235,8 @@ export const webhookCommands = {
       const to = endpoint?.id;
       const details = { reason, ...(to && { endpoint: to }) };
       const endpoints = await redeliverByStaff(ops, id, await ops.by(), details, newId(), to);
+      const count = counted(endpoints ?? 0, 'webhook endpoint');
+      ops.output.happened(`The event ${type} (${id}) is sent again to ${count}.`);
       ops.output.one({ event: id, type, sequence: sequence.toString(), queued: true, endpoints });
     },
   }),

@@ -248,8 +248,18 @@ export async function withCode<Proof extends object>(
 }
 
 /** Returns true if another code of the same person may be accepted. */
-export function isCodeFault({ message }: Refusal): boolean {
+function isCodeFault({ message }: Refusal): boolean {
   return /^(the code|no code) was|^the code is/.test(message);
+}
+
+/** Returns the refusal of a code with the next step. */
+export function codeError(refusal: Refusal): OpsError {
+  const { message } = refusal;
+  if (!isCodeFault(refusal)) return new OpsError(message);
+  const next = /used before/.test(message)
+    ? 'each code works once: wait for the next one'
+    : 'give what the authenticator shows now';
+  return new OpsError(`${message}; ${next}`);
 }
 
 async function refusal(
@@ -273,14 +283,12 @@ async function refusal(
 
 /** Returns the refusal with the next step. `missingRight` is null if the code was wrong. */
 function errorWithAdvice(
-  { message }: Refusal,
+  refusal: Refusal,
   { kind, name, rights }: StaffIdentity,
   missingRight: StaffRight | null,
 ): OpsError {
-  if (missingRight === null)
-    return new OpsError(
-      `${message}; each code works once: give the next code of ${name}'s authenticator with --code`,
-    );
+  const { message } = refusal;
+  if (missingRight === null) return codeError(refusal);
   if (kind === 'service' && rights.includes(missingRight))
     return new OpsError(`${message}: a signed-in person must do this, with --as NAME`);
   const all = STAFF_RIGHTS.filter((right) => right === missingRight || rights.includes(right)).join(
