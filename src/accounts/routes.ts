@@ -191,7 +191,7 @@ function lookupRoute(api: Api, { database, recipientBudget }: IdentityDeps): voi
     refusals: ['missing_query', 'not_found'],
     summary: 'Look up a recipient',
     description:
-      'Finds an account by exactly one of alias and phone. Returns only what a payer needs to recognise the recipient.',
+      'Finds an account by exactly one of alias and phone. An alias is looked for in your tenant only; a phone also in your network, where only a single match counts. Returns only what a payer needs to recognise the recipient.',
     handler: async ({ caller, query: { alias, phone } }) => {
       // An empty text is refused, even next to the other parameter.
       if ((alias === undefined) === (phone === undefined) || alias === '' || phone === '') {

@@ -44,7 +44,7 @@ export const accountResource = defineResource('Account', 'An account of the tena
     ({ status }) => status,
   ),
   name: field(
-    'The name given at opening.',
+    'The name given at opening, which cannot be changed.',
     z.string(),
     'Panadería La Espiga SAS',
     ({ name }) => name,
@@ -113,10 +113,10 @@ export const OpenAccountBody = exampledAs(
 
 /** The handler checks that exactly one is given, for which there is an error code. */
 export const LookupQuery = z.strictObject({
-  alias: z
-    .string()
-    .optional()
-    .openapi({ description: 'Begins with $, URL-encoded.', example: '$ana' }),
+  alias: z.string().optional().openapi({
+    description: 'The alias of an account of your tenant. Begins with $, URL-encoded.',
+    example: '$ana',
+  }),
   phone: z.string().optional().describe('Any format; Colombian if it names no country.'),
 });
 exampled(LookupQuery, { alias: '$ana' });

@@ -188,7 +188,8 @@ export const ERRORS = {
     status: 422,
     meaning:
       'The available balance does not cover the amount and its fee. Held funds cannot be spent.',
-    remedy: 'Fund the account, then send a new request with a new idempotency key.',
+    remedy:
+      'Fund the account in the asset of the request, in which both figures are, then send a new request with a new idempotency key.',
     example: {
       message: 'the available balance does not cover the amount and its fee',
       details: { available: '100000', requested: '150150' },

@@ -188,7 +188,7 @@ export class Operations extends Calls {
 
   /**
    * Look up a recipient.
-   * Finds an account by exactly one of alias and phone. Returns only what a payer needs to recognise the recipient.
+   * Finds an account by exactly one of alias and phone. An alias is looked for in your tenant only; a phone also in your network, where only a single match counts. Returns only what a payer needs to recognise the recipient.
    * Scope: `lookup`.
    */
   lookUpAccount(

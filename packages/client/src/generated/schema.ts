@@ -1154,7 +1154,7 @@ export interface paths {
     };
     /**
      * Look up a recipient
-     * @description Finds an account by exactly one of alias and phone. Returns only what a payer needs to recognise the recipient.
+     * @description Finds an account by exactly one of alias and phone. An alias is looked for in your tenant only; a phone also in your network, where only a single match counts. Returns only what a payer needs to recognise the recipient.
      *
      *     Scope: `lookup`.
      */
@@ -3484,7 +3484,7 @@ export interface components {
        * @enum {string}
        */
       status: 'active' | 'frozen' | 'closed';
-      /** @description The name given at opening. */
+      /** @description The name given at opening, which cannot be changed. */
       name: string;
       /** @description The name that others see. */
       display_name: string;
@@ -9559,7 +9559,7 @@ export interface operations {
   lookUpAccount: {
     parameters: {
       query?: {
-        /** @description Begins with $, URL-encoded. */
+        /** @description The alias of an account of your tenant. Begins with $, URL-encoded. */
         alias?: string;
         /** @description Any format; Colombian if it names no country. */
         phone?: string;
