@@ -10,12 +10,19 @@ import {
 import { type Agents, type PinnedOptions, ProxyRefused } from './connections.js';
 import { retryAfterMs } from './retry-after.js';
 
-/** Why an attempt got no answer. (docs/webhooks.md) */
-export const FAILURE_REASONS = [
-  ...(['timeout', 'connection', 'tls', 'unresolvable', 'forbidden_address'] as const),
-  ...(['invalid_url', 'invalid_answer', 'canceled'] as const),
-] as const;
-type FailureReason = (typeof FAILURE_REASONS)[number];
+/** Why an attempt got no answer, and what to do. (docs/webhooks.md) */
+export const FAILURE_MEANINGS = {
+  timeout: 'no response within 10 seconds. Respond before you process the event',
+  connection:
+    'the connection failed or broke off. Check that your receiver runs, and that its firewall lets us in',
+  tls: 'the certificate is not trusted: it has expired, is self-signed or of another host, or lacks the certificates that issue it',
+  unresolvable: 'the host name has no address. Check its DNS',
+  forbidden_address: 'the host is not on the public internet',
+  invalid_url: 'the URL is not allowed any more, for example because it is not `https`',
+  invalid_answer: 'the response is not HTTP',
+  canceled: 'the service stopped during the attempt, and repeats it at once',
+} as const;
+type FailureReason = keyof typeof FAILURE_MEANINGS;
 
 export interface AnsweredAttempt {
   readonly outcome: 'answered';

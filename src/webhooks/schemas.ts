@@ -19,7 +19,7 @@ import {
   uuidSchema,
 } from '../http/schemas.js';
 import { type AddressGuard, MAX_URL_LENGTH } from './address-guard.js';
-import { FAILURE_REASONS } from './attempt.js';
+import { FAILURE_MEANINGS } from './attempt.js';
 import type { DeliveryWithAttempts, EndpointWithTypes } from './endpoints.js';
 
 export { EventSchema } from '../events/schemas.js';
@@ -208,10 +208,9 @@ export const deliveryResource = defineResource(
         z.object({
           at: instantSchema.describe('When the request was sent.'),
           status: z.int().nullable().describe('The HTTP status; null if no answer came.'),
-          failure: z
-            .string()
+          failure: openEnum([...Object.keys(FAILURE_MEANINGS), null])
             .nullable()
-            .describe(`Why no answer came: ${FAILURE_REASONS.join(', ')}.`),
+            .describe(withValues('Why no answer came, for machines.', FAILURE_MEANINGS)),
           message: z.string().nullable().describe('Why no answer came, for people.'),
           duration_ms: z.int().describe('How long the attempt took.'),
           response: z.string().nullable().describe("The first KiB of the answer's body."),

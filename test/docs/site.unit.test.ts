@@ -10,7 +10,6 @@ import type { Route } from '../../src/http/route.js';
 import { codesOf } from '../../scripts/docs/openapi/generate.js';
 import type { ApiDocument } from '../../scripts/docs/openapi/document.js';
 import { markdownPage } from '../../scripts/docs/site/markdown-page.js';
-import { FAILURE_REASONS } from '../../src/webhooks/attempt.js';
 import { filesUnder } from '../operating/pages.js';
 import { linksOf } from './links.js';
 
@@ -364,12 +363,6 @@ describe('the site', () => {
     assert.ok(lines.every((line) => !/destination\.type`.*Always/.test(line)));
     const page = html.get(`/docs${path}`)?.replaceAll('<wbr />', '') ?? '';
     assert.ok(page.includes('required with <code>type: bre_b_key</code>'));
-  });
-
-  it('explains each reason for a webhook without a response', () => {
-    const text = html.get('/docs/webhooks')?.replaceAll('<wbr />', '') ?? '';
-    for (const reason of FAILURE_REASONS)
-      assert.ok(text.includes(`<td data-label="failure"><code>${reason}</code>`), reason);
   });
 
   it('cannot be built if a page links to a missing page', () => {

@@ -28,6 +28,7 @@ import { describeApi } from '../../scripts/docs/described-api.js';
 import { SCENARIOS } from '../../src/payouts/rails/simulated.js';
 import { STATEMENT_COLUMNS } from '../../src/statements/statement-maker.js';
 import { blockOf } from '../docs/blocks.js';
+import { FAILURE_MEANINGS } from '../../src/webhooks/attempt.js';
 import { PAGES, tableRows } from './pages.js';
 
 /** Statements of the pages for tenants about the code. */
@@ -122,6 +123,19 @@ describe('the guides for tenants', () => {
         Object.entries(plain(meanings)),
       );
     });
+
+  it('explain each reason for a webhook without a response as the reference does', () => {
+    assert.deepEqual(
+      rowsBelow('docs/webhooks.md', 'failure').map(([reason, meaning = '']) => [
+        reason,
+        meaning.charAt(0).toLowerCase() + meaning.slice(1, -1),
+      ]),
+      Object.entries(plain(FAILURE_MEANINGS)).map(([reason, meaning]) => [
+        reason,
+        meaning.charAt(0).toLowerCase() + meaning.slice(1),
+      ]),
+    );
+  });
 
   it('say which codes of rows differ in a batch of payouts', () => {
     const text = readFileSync(PAYOUT_BATCHES, 'utf8').replaceAll(/\s+/g, ' ');

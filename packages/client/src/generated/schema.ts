@@ -4657,8 +4657,29 @@ export interface components {
         at: string;
         /** @description The HTTP status; null if no answer came. */
         status: number | null;
-        /** @description Why no answer came: timeout, connection, tls, unresolvable, forbidden_address, invalid_url, invalid_answer, canceled. */
-        failure: string | null;
+        /**
+         * @description Why no answer came, for machines.
+         *
+         *     - `timeout`: no response within 10 seconds. Respond before you process the event.
+         *     - `connection`: the connection failed or broke off. Check that your receiver runs, and that its firewall lets us in.
+         *     - `tls`: the certificate is not trusted: it has expired, is self-signed or of another host, or lacks the certificates that issue it.
+         *     - `unresolvable`: the host name has no address. Check its DNS.
+         *     - `forbidden_address`: the host is not on the public internet.
+         *     - `invalid_url`: the URL is not allowed any more, for example because it is not `https`.
+         *     - `invalid_answer`: the response is not HTTP.
+         *     - `canceled`: the service stopped during the attempt, and repeats it at once.
+         * @enum {string|null}
+         */
+        failure:
+          | 'timeout'
+          | 'connection'
+          | 'tls'
+          | 'unresolvable'
+          | 'forbidden_address'
+          | 'invalid_url'
+          | 'invalid_answer'
+          | 'canceled'
+          | null;
         /** @description Why no answer came, for people. */
         message: string | null;
         /** @description How long the attempt took. */
