@@ -187,9 +187,8 @@ export const ERRORS = {
   insufficient_funds: {
     status: 422,
     meaning:
-      'The available balance does not cover the amount and its fee. Held funds cannot be spent.',
-    remedy:
-      'Fund the account in the asset of the request, in which both figures are, then send a new request with a new idempotency key.',
+      'The available balance does not cover amount and fee, in the asset of the request. Held funds cannot be spent.',
+    remedy: 'Fund the account in the asset of the request, then send it again with a new key.',
     example: {
       message: 'the available balance does not cover the amount and its fee',
       details: { available: '100000', requested: '150150' },
