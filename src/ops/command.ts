@@ -14,6 +14,7 @@ import {
   kebabCase,
   optionsOf,
 } from './inputs.js';
+import { withSuggestions } from './similar.js';
 import { TIME_FORMS } from './times.js';
 import { linesWithEscapes, Output } from './output.js';
 import {
@@ -137,7 +138,7 @@ export function addCommands(parent: Command, commands: Commands): void {
 }
 
 export function group(summary: string, commands: Commands): CommandDefinition {
-  return (parent, name) => addCommands(parent.command(name).description(summary), commands);
+  return (parent, name) => addCommands(withSuggestions(parent.command(name), summary), commands);
 }
 
 /** Defines a command that only reads. Lists take the option --watch. */

@@ -18,6 +18,7 @@ import { normaliseText } from '../core/text.js';
 import { check, readJson } from '../http/input.js';
 import { metadataField } from '../http/schemas.js';
 import { type Role, ROLES, SCOPES } from '../core/permissions.js';
+import { EVENT_TYPES } from '../db/entities/events.js';
 import { STAFF_RIGHTS } from '../db/entities/staff.js';
 import { amountsBeginning } from '../support/reading/term-search.js';
 import { UsageError } from './failures.js';
@@ -210,9 +211,14 @@ function someOf<const T extends string>(names: readonly T[], noSuch: (unknown: s
 }
 
 /** One status, or several with commas between them. */
-export const severalStatuses = <const S extends string>(statuses: readonly S[]) => {
+/** `elsewhere`: advice on words that some people take for a status. */
+export const severalStatuses = <const S extends string>(
+  statuses: readonly S[],
+  elsewhere: Readonly<Record<string, string>> = {},
+) => {
   const several = `must be one of ${statuses.join(', ')}, or several with commas between them`;
-  const noSuch = (unknown: string): string => `${several}${didYouMean(unknown, statuses)}`;
+  const noSuch = (unknown: string): string =>
+    `${several}${elsewhere[unknown] ?? didYouMean(unknown, statuses)}`;
   return option(
     `<status> only those ${statuses.join(', ')}; several with commas`,
     someOf(statuses, noSuch).optional(),
@@ -250,11 +256,28 @@ export const commaSeparated = z
   .default('')
   .transform((given) => given.split(',').flatMap((part) => part.trim() || []));
 
+/** Returns the name, or for `payout.*` all of the kind. */
+function namesOfKind<S extends string>(given: string, names: readonly S[]): readonly S[] {
+  const kind = /^(.+\.)\*$/.exec(given)?.[1];
+  return names.filter((one) => (kind ? one.startsWith(kind) : one === given));
+}
+
+/** Types of events: one, or with `payout.*` all of the kind. */
+export const eventTypes = text
+  .transform((given, context) => {
+    const found = namesOfKind(given, EVENT_TYPES);
+    if (found.length === 0) {
+      const one = `must be one of ${EVENT_TYPES.join(', ')}, or all of a kind, such as 'payout.*'`;
+      context.addIssue(`${one}${didYouMean(given, EVENT_TYPES)}`);
+    }
+    return found;
+  })
+  .register(listedNames, { names: EVENT_TYPES });
+
 /** Actions in the audit log: one, or with `payout.*` all of the kind. */
 export const auditActions = text
   .transform((given, context): readonly string[] => {
-    const kind = /^(.+\.)\*$/.exec(given)?.[1];
-    const found = AUDIT_ACTIONS.filter((one) => (kind ? one.startsWith(kind) : one === given));
+    const found = namesOfKind(given, AUDIT_ACTIONS);
     if (found.length > 0) return found;
     const [near, ofKind] = [given, given.split('.')[0] ?? ''].map((name) =>
       similarTo(name, PERFORMED_ACTIONS),

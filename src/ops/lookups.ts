@@ -22,9 +22,15 @@ import { webhookEndpoints } from '../db/entities/webhooks.js';
 import type { Table } from '../db/table.js';
 import { staff } from '../db/entities/staff.js';
 import { findStaff } from '../staff/people.js';
-import { findByIdBeginning, idBeginsSql, idsNamed } from '../support/reading/search.js';
+import {
+  aliasesBeginning,
+  findByIdBeginning,
+  idBeginsSql,
+  idsNamed,
+} from '../support/reading/search.js';
 import { OpsError, shellWord, UsageError } from './failures.js';
 import { PROGRAM, QUOTED } from './help.js';
+import { candidatesText, onlyOf } from './lines.js';
 import type { Output } from './output.js';
 import { orSimilar, similarTo } from './similar.js';
 import { readStandardInput } from './standard-input.js';
@@ -142,7 +148,7 @@ export function several<Row extends { readonly id: Uuid }>(one: z.ZodType<Lookup
 async function findTenant(reader: Reader, tenant: string): Promise<Tenant | undefined> {
   const found =
     parseUuid(tenant) === null ? await reader.find(tenants, { name: tenant }) : undefined;
-  return found ?? onlyOf(await readById(reader, tenants, tenant), tenant);
+  return found ?? onlyOf(reader, await readById(reader, tenants, tenant), tenant);
 }
 
 async function tenantIdOf(reader: Reader, tenant: string): Promise<Uuid> {
@@ -150,6 +156,8 @@ async function tenantIdOf(reader: Reader, tenant: string): Promise<Uuid> {
 }
 
 const MAX_CANDIDATES = 5;
+/** Characters that aliases of all tenants have in common with a mistyped one, for the index. */
+const COMMON_BEGINNING = 4;
 
 /** Returns the rows whose id is or begins with the text. Throws OpsError for more than a few. */
 async function readById<Row extends { readonly id: Uuid }>(
@@ -161,21 +169,10 @@ async function readById<Row extends { readonly id: Uuid }>(
   if (begins === null) return [];
   const rows = await reader.list(table, `WHERE ${begins} LIMIT ${MAX_CANDIDATES + 1}`);
   if (rows.length <= MAX_CANDIDATES) return rows;
-  const ids = rows.slice(0, MAX_CANDIDATES).map(({ id }) => id);
+  const first = await candidatesText(reader, rows.slice(0, MAX_CANDIDATES));
   throw new OpsError(
-    `${named} is the beginning of more than ${MAX_CANDIDATES} ids, such as ${ids.join(', ')}: add digits`,
+    `${named} is the beginning of more than ${MAX_CANDIDATES} ids: add digits. The first:\n${first}`,
   );
-}
-
-/** Throws OpsError, which names the candidates, for several rows. */
-function onlyOf<Row extends { readonly id: Uuid }>(
-  rows: readonly Row[],
-  named: string,
-): Row | undefined {
-  if (rows.length <= 1) return rows[0];
-  const ids = rows.map(({ id }) => id).join(', ');
-  const what = named.includes('://') ? 'the URL of several' : 'the beginning of several ids';
-  throw new OpsError(`${named} is ${what}: ${ids}`);
 }
 
 async function findAccount(reader: Reader, named: string, tenant: string) {
@@ -185,7 +182,7 @@ async function findAccount(reader: Reader, named: string, tenant: string) {
   );
   const isId =
     parseUuid(named) !== null || (tenant === '' && /^[0-9]*[a-f-][0-9a-f-]*$/i.test(named));
-  if (byId.length > 0 || isId) return onlyOf(byId, named);
+  if (byId.length > 0 || isId) return onlyOf(reader, byId, named);
   const key = accountKey(named);
   const where = tenant === '' ? { id: await idsNamed(reader, named) } : { ...inTenant, ...key };
   const all = await reader.select(accounts, where);
@@ -214,7 +211,7 @@ async function findMember(reader: Reader, named: string, tenant: string) {
   if (found !== undefined) return found;
   const byId = await readById(reader, members, named);
   const active = byId.filter((member) => member.tenantId === tenantId && member.isActive);
-  return onlyOf(active, named);
+  return onlyOf(reader, active, named);
 }
 
 /** Finds a token with the name of its member. */
@@ -232,6 +229,7 @@ async function findAdjustment(reader: Reader, named: string, tenant: string) {
   if (byReference !== undefined) return byReference;
   const byId = await readById(reader, adjustments, named);
   return onlyOf(
+    reader,
     byId.filter(({ tenantId }) => tenantId === (own.tenantId ?? tenantId)),
     named,
   );
@@ -243,7 +241,7 @@ async function findOriginal(reader: Reader, named: string) {
     ...(await readById(reader, transfers, named)),
     ...(await readById(reader, bonuses, named)),
   ];
-  return onlyOf(found, named);
+  return onlyOf(reader, found, named);
 }
 
 /** The kinds of resources with a `show`: noun, and group of commands. */
@@ -283,6 +281,7 @@ function byId<Row extends { readonly id: Uuid; readonly status?: string }>(
   const find = async (reader: Reader, named: string): Promise<Row | undefined> => {
     const found = [...(await readById(reader, table, named)), ...(await also(reader, named))];
     return onlyOf(
+      reader,
       found.filter(({ status }) => status !== 'deleted'),
       named,
     );
@@ -306,10 +305,11 @@ export const named = {
     const missing = `there is no account ${account}${tenant === '' ? '' : ` in ${tenant}`}`;
     if (parseAlias(account) === null)
       return `${missing}${await adviceOn(reader, account, 'account')}`;
-    const similar =
+    const aliases =
       tenant === ''
-        ? []
-        : similarTo(account, await listAliases(reader, await tenantIdOf(reader, tenant)));
+        ? await aliasesBeginning(reader, account.slice(0, COMMON_BEGINNING))
+        : await listAliases(reader, await tenantIdOf(reader, tenant));
+    const similar = similarTo(account, aliases);
     return `${missing}${similar.length > 0 ? orSimilar(similar, '') : ''}`;
   }),
   member: lookup(findMember, async (member, tenant, reader) => {

@@ -1,3 +1,4 @@
+import type { Command } from 'commander';
 import { PROGRAM } from './help.js';
 
 const MOST = 5;
@@ -23,6 +24,27 @@ export function similarTo(text: string, names: readonly string[]): readonly stri
     .toSorted((one, other) => one.changes - other.changes)
     .slice(0, MOST)
     .map(({ name }) => name);
+}
+
+/** Verbs that the groups of commands use for the same. */
+const SAME_VERBS = [
+  'list show status get',
+  'add open set issue propose record reserve create',
+  'remove clear close revoke release cancel deactivate unreserve delete',
+].map((verbs) => verbs.split(' '));
+
+/** Describes a group of commands, which answers an unknown one with those that do the same or are similar. */
+export function withSuggestions(group: Command, summary: string): Command {
+  return group.description(summary).on('command:*', ([word = '']: readonly string[]) => {
+    const names = group.commands.map((one) => one.name());
+    const same = SAME_VERBS.find((verbs) => verbs.includes(word)) ?? [];
+    const meant = new Set([
+      ...names.filter((name) => same.includes(name)),
+      ...similarTo(word, names),
+    ]);
+    const advice = meant.size > 0 ? `\n(Did you mean ${[...meant].join(' or ')}?)` : '';
+    group.error(`error: unknown command '${word}'${advice}`, { code: 'commander.unknownCommand' });
+  });
 }
 
 /** Returns how many letters must be added, removed or replaced. */

@@ -49,10 +49,11 @@ function similarZones(given: string): string {
 }
 
 const DATES = 'a date (2026-11-30: its beginning in UTC), a date and time (2026-11-30T09:30Z)';
-const PAST = `${DATES}, or how long before now (90s, 30m, 1h, 7d)`;
+const PAST = `${DATES}, today or yesterday (in UTC), or how long before now (90s, 30m, 1h, 7d)`;
 const FUTURE = `${DATES}, or how long after now (24h, 90d)`;
 /** Explains `<time>` in the help of commands. */
 export const TIME_FORMS = `A time is ${PAST}.`;
+const DAYS_BEFORE: Readonly<Record<string, number>> = { today: 0, yesterday: 1 };
 const MAX_FROM_NOW_MS = 3_650 * DAY_MS;
 
 /** Parses a date, and a date and time, also as lists show it: without seconds and `T`. */
@@ -70,11 +71,14 @@ const timeSchema = (direction: 1 | -1, forms: string) =>
     (given): Lookup<Instant> | null => {
       const at = parseTime(given);
       if (at !== null) return new Lookup(() => Promise.resolve(at));
+      const days = direction === -1 ? DAYS_BEFORE[given] : undefined;
       const ms = parseDuration(given, MAX_FROM_NOW_MS);
-      if (ms === null) return null;
-      return new Lookup(async (reader) =>
-        instant((await new DatabaseClock().read(reader)) + direction * ms),
-      );
+      if (days === undefined && ms === null) return null;
+      return new Lookup(async (reader) => {
+        const now = await new DatabaseClock().read(reader);
+        if (days !== undefined) return instant(now - (now % DAY_MS) - days * DAY_MS);
+        return instant(now + direction * (ms ?? 0));
+      });
     },
     (given) => `${given} is not a time: write ${forms}`,
   );

@@ -80,6 +80,27 @@ describe('the commands of operators for support', () => {
     await one('transfers', 'cancel', id, '--reason', 'the end of a test', '--yes');
   });
 
+  it('the command line shows what holds money of an account, describes its movements, and describes the candidates of an id', async () => {
+    const id = await createPending();
+    const sent = await own.bank.sent({ from: own.guarded, to: own.receiver, raw: LEAST });
+    const { holds } = await one('accounts', 'show', own.guarded.id);
+    const amount = { raw: `${THRESHOLD}`, asset: 'COPM' };
+    assert.deepEqual(items(holds), [
+      { held: amount, kind: 'transfer', id, amount, status: 'pending_approval' },
+    ]);
+    const { stdout } = await ops('accounts', 'show', own.guarded.id);
+    const line = `transfer ${id}: 10,000.00 COPM, pending_approval, ${own.guarded.name} to `;
+    assert.ok(stdout.includes(`10,000.00 COPM by ${line}`), stdout);
+    const [movement] = await rows('accounts', 'movements', own.guarded.id);
+    assert.equal(movement?.description, sent.description);
+    await fails(
+      1,
+      /beginning of .* ids.*\n(transfer [-0-9a-f]{36}: [\d,.]+ COPM, \w+, .* to .*\n)+/,
+      ...['transfers', 'show', id.slice(0, 8)],
+    );
+    await one('transfers', 'cancel', id, '--reason', 'the end of a test', '--yes');
+  });
+
   it('the command line finds the addresses of a resource by its id or alias, and of its workflow if it has one', async () => {
     const id = await createPending();
     const small = text(

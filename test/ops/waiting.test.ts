@@ -177,6 +177,18 @@ describe('what waits, at the command line', () => {
       [delivery.id, '2041-01-01T00:00:00.000Z'],
     );
     assert.deepEqual(await rows(...deliveries, '--status', 'delivered'), []);
+    const shown = await one(...words`webhooks show ${id}`);
+    assert.deepEqual(
+      Object.keys(shown).filter((name) => name.startsWith('next')),
+      ['next_attempt_at'],
+    );
+    assert.equal(shown.next_attempt_at, '2041-01-01T00:00:00.000Z');
+    await set(`probe_at=NULL, failing_since=UTC_TIMESTAMP(3)`);
+    const due = `UPDATE webhook_deliveries SET next_attempt_at='2020-01-01'`;
+    await test.change(`${due} WHERE endpoint_id=${idLiteral(id)}`);
+    assert.match((await ops(...words`webhooks show ${id}`)).stdout, /^next attempt at +now$/m);
+    const listed = await rows(...words`webhooks list --tenant ${tenantOf(own)}`);
+    assert.equal(listed.find((row) => row.id === id)?.last_error, 'answer 500');
     for (const find of ['search', 'webhooks show']) {
       const { stdout } = await ops(...find.split(' '), `https://hooks.test/${id}`, '--json');
       assert.match(stdout, new RegExp(`"id": "${id}"`));
@@ -202,6 +214,18 @@ describe('what waits, at the command line', () => {
     await own.bank.sent({ from: own.guarded, to: own.receiver, raw: LEAST });
     const list = words`events list --tenant ${tenantOf(own)} --type transfer.completed --limit 1`;
     const [event] = await rows(...list);
+    for (const scope of [words`--tenant ${tenantOf(own)}`, words`--since 1h`]) {
+      const found = await rows(...words`events list --type transfer.* ${scope}`);
+      const types = new Set(found.map(({ type }) => text(type)));
+      assert.ok(types.size > 1 && [...types].every((type) => type.startsWith('transfer.')));
+      const times = found.map((row) => text(row.created_at).slice(0, 16));
+      assert.deepEqual(times, times.toSorted().reverse());
+    }
+    await fails(
+      2,
+      /or all of a kind, such as 'payout\.\*'/,
+      ...words`events list --type transfr.*`,
+    );
     const [first] = [
       await register(own.bank, ['transfer.completed']),
       await register(own.bank, ['transfer.completed']),

@@ -39,6 +39,7 @@ import {
   tenantOfAlias,
 } from '../inputs.js';
 import { time } from '../times.js';
+import { describeHolds } from './holds.js';
 import { importCommand } from './import.js';
 import { movementsCommand } from './movements.js';
 import { beginningWith, Described, type Fields, rowFields } from '../fields.js';
@@ -187,6 +188,7 @@ export const accountCommands = {
         tenant_id: account.tenantId,
         display_name: displayName(account.type, account.name),
         ...Object.fromEntries(sums),
+        holds: await describeHolds(database.reader, account, balances),
         members: Described.each(
           members,
           ({ name, role }) => `${name} (${role})`,

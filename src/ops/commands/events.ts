@@ -4,14 +4,14 @@ import { compareText } from '../../core/collections.js';
 import { asUuid, parseUuid, type Uuid } from '../../core/ids.js';
 import type { Instant } from '../../core/instant.js';
 import type { Reader } from '../../db/database.js';
-import { EVENT_TYPES, eventCounters, type EventType } from '../../db/entities/events.js';
+import { eventCounters, type EventType } from '../../db/entities/events.js';
 import { readEvents, readFirstSequenceSince, readNewestEvents } from '../../events/log.js';
 import { MIN_RETENTION_DAYS, readRetention, setRetention } from '../../events/retention.js';
 import { namesOf } from '../../support/reading/transfers.js';
 import { group, managerCommand, type Ops, query } from '../command.js';
 import { UsageError } from '../failures.js';
 import { Described } from '../fields.js';
-import { flag, limit, oneOf, onlyTenant, option, optional } from '../inputs.js';
+import { eventTypes, flag, limit, onlyTenant, option, optional } from '../inputs.js';
 import { named } from '../lookups.js';
 import { boundsOf, timeInput } from '../pages.js';
 import { SHORT_ID } from '../table-text.js';
@@ -117,12 +117,12 @@ const HEADING = aligned(['created at', 'type', 'resource id', 'amount', 'tenant'
 
 interface Followed {
   readonly tenantId: Uuid | undefined;
-  readonly type: EventType | undefined;
+  readonly types: readonly EventType[] | undefined;
   readonly since: Instant | undefined;
 }
 
 /** Adds a line for each event from now on, or from `since` on, until the output is closed. */
-async function follow(ops: Ops, { tenantId, type, since }: Followed): Promise<void> {
+async function follow(ops: Ops, { tenantId, types, since }: Followed): Promise<void> {
   const { database, output } = ops;
   const { reader } = database;
   const readLogs = () => reader.select(eventCounters, tenantId === undefined ? {} : { tenantId });
@@ -139,14 +139,15 @@ async function follow(ops: Ops, { tenantId, type, since }: Followed): Promise<vo
     if (logs.length === 0) return;
     for (const { tenantId: id, lastSequence } of logs)
       for (let after = shownOf(id); after < lastSequence; after = shownOf(id)) {
-        const page = await readEvents(reader, id, { type }, 'asc', after, FOLLOWED_AT_ONCE);
+        const page = await readEvents(reader, id, {}, 'asc', after, FOLLOWED_AT_ONCE);
         // A replica may not have received the last events yet: the next round reads them.
         if (page.position <= after) break;
         found.push(...page.bodies.map((body) => ({ tenantId: id, body })));
         shown.set(id, page.position);
       }
     if (found.length === 0) return;
-    const lines = await readFields(reader, found);
+    const all = await readFields(reader, found);
+    const lines = all.filter(({ type }) => types?.some((one) => one === type) ?? true);
     lines.sort((a, b) => compareText(a.created_at, b.created_at));
     for (const line of lines) output.each(line, lineOf(line, output.isOnTerminal));
   });
@@ -165,7 +166,10 @@ Ctrl-C; with --json, a line of JSON.`,
   ],
   input: {
     tenant: onlyTenant,
-    type: option('<type> only this, such as payout.failed', oneOf(EVENT_TYPES).optional()),
+    type: option(
+      "<type> only this, such as payout.failed, or of a kind: 'payout.*'",
+      eventTypes.optional(),
+    ),
     ...timeInput,
     cursor: optional(
       '<number> only what came before the event with this sequence, or of all tenants with this id, the last of a list',
@@ -173,31 +177,34 @@ Ctrl-C; with --json, a line of JSON.`,
     limit,
     follow: flag('add new events as they come, until you press Ctrl-C'),
   },
-  run: async (ops, { tenant, follow: isFollowing, limit: most, cursor, type, ...page }) => {
+  run: async (ops, { tenant, follow: isFollowing, limit: most, cursor, type: types, ...page }) => {
     const { reader } = ops.database;
     const { from, to } = boundsOf(page);
     if (isFollowing) {
       if (page.until !== undefined || cursor !== undefined)
         throw new UsageError('--follow goes with neither --until nor --cursor');
-      return follow(ops, { tenantId: tenant?.id, type, since: from });
+      return follow(ops, { tenantId: tenant?.id, types, since: from });
     }
-    const filter = { type, from, to };
+    // Each type is read by the index.
+    const filters = (types ?? [undefined]).map((type) => ({ type, from, to }));
     const whenChosen = ['from_account_id', 'to_account_id'];
     const options = { hasSeconds: true, whenChosen };
     if (tenant !== undefined) {
       if (cursor !== undefined && !/^[0-9]{1,9}$/.test(cursor))
         throw new UsageError(`--cursor: ${cursor} is not the sequence of an event`);
       const before = cursor === undefined ? null : BigInt(cursor);
-      const { bodies } = await readEvents(reader, tenant.id, filter, 'desc', before, most + 1);
-      const rows = await readFields(
-        reader,
-        bodies.map((body) => ({ tenantId: tenant.id, body })),
+      const pages = await Promise.all(
+        filters.map((one) => readEvents(reader, tenant.id, one, 'desc', before, most + 1)),
       );
+      const bodies = pages.flatMap((page) => page.bodies);
+      const found = bodies.map((body) => ({ tenantId: tenant.id, body }));
+      const rows = await readFields(reader, found);
+      rows.sort((a, b) => Number(b.sequence) - Number(a.sequence));
       const detailsOnly = ['sequence', 'tenant'];
       const own = { ...options, detailsOnly, position: 'sequence' };
       return ops.output.newest(rows, most, 'No results.', own);
     }
-    if (type !== undefined && from === undefined)
+    if (types !== undefined && from === undefined)
       throw new UsageError(
         'of all tenants --type needs --since, because only the events of one tenant have an index by type: add --since 1d or --tenant',
       );
@@ -206,8 +213,9 @@ Ctrl-C; with --json, a line of JSON.`,
       throw new UsageError(
         `--cursor: ${cursor} is not the id of an event; a sequence needs --tenant`,
       );
-    const found = await readNewestEvents(reader, filter, before, most + 1);
-    const rows = await readFields(reader, found);
+    const pages = filters.map((one) => readNewestEvents(reader, one, before, most + 1));
+    const rows = await readFields(reader, (await Promise.all(pages)).flat());
+    rows.sort((a, b) => compareText(b.id, a.id));
     ops.output.newest(rows, most, 'No results.', { ...options, detailsOnly: ['sequence'] });
   },
 });

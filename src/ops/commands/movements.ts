@@ -38,7 +38,13 @@ export const movementsCommand = query({
 });
 
 /** Shows a movement; its amount is negative if the account paid. */
-function movementFields({ entry, counterparty, relatedType, relatedId }: Movement): Fields {
+function movementFields({
+  entry,
+  counterparty,
+  relatedType,
+  relatedId,
+  description,
+}: Movement): Fields {
   const { asset } = entry;
   return {
     number: entry.seq.toString(),
@@ -49,6 +55,7 @@ function movementFields({ entry, counterparty, relatedType, relatedId }: Movemen
     with: counterparty.displayName,
     related_type: relatedType,
     related_id: relatedId,
+    description,
     id: entry.id,
   };
 }

@@ -26,6 +26,8 @@ export interface ListedOperations<Row extends AccountOperation> {
     batches: readonly Row[],
   ) => Promise<ReadonlyMap<Uuid, PayoutCounts>>;
   readonly detailsOnly?: readonly string[];
+  /** Advice on words that some people take for a status. */
+  readonly elsewhere?: Readonly<Record<string, string>>;
   /** Fields that only --columns shows. */
   readonly whenChosen?: readonly string[];
 }
@@ -47,7 +49,7 @@ export function operationListCommand<Row extends AccountOperation>(
     input: {
       tenant: onlyTenant,
       // An input without a description is not an option.
-      status: statuses.length === 0 ? optionalText : severalStatuses(statuses),
+      status: statuses.length === 0 ? optionalText : severalStatuses(statuses, listed.elsewhere),
       account: fromAccount,
       to: receiver === undefined ? named.account.optional() : toAccount,
       batch: has('batchId')

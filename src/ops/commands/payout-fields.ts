@@ -51,8 +51,30 @@ const eventFields = (event: PayoutRailEvent): Fields =>
     'at kind reported effect railReference attempt failureCode callbackId',
   );
 
-const messageFields = (events: readonly PayoutRailEvent[]): Described =>
-  Described.each(events, eventLine, eventFields);
+/** Describes messages of a rail. Of the same in a row, one line has the number and the last time. */
+export function messageFields(events: readonly PayoutRailEvent[]): Described {
+  const groups: { first: PayoutRailEvent; last: PayoutRailEvent; times: number }[] = [];
+  const contentOf = (event: PayoutRailEvent) =>
+    JSON.stringify({ ...eventFields(event), at: null, attempt: null });
+  for (const event of events) {
+    const group = groups.at(-1);
+    if (group === undefined || contentOf(group.last) !== contentOf(event))
+      groups.push({ first: event, last: event, times: 1 });
+    else Object.assign(group, { last: event, times: group.times + 1 });
+  }
+  return Described.each(
+    groups.slice(-MAX_EVENTS),
+    ({ first, last, times }) =>
+      times === 1
+        ? eventLine(first)
+        : `${eventLine(first)}, ${times} times, the last at ${toRfc3339(last.at)}`,
+    ({ first, last, times }) => ({
+      ...eventFields(first),
+      times,
+      last_at: toRfc3339(last.at),
+    }),
+  );
+}
 
 /** Shows a code and its text, which is called `name`. */
 const codeFields = (code: string | null, name: string, text: string | null) =>
@@ -126,7 +148,7 @@ export async function show(
     rejection: codeFields(payout.rejectionCode, 'reason', payout.rejectionReason),
     ended_by: ended,
     failure: codeFields(payout.failureCode, 'message', payout.failureMessage),
-    rail_messages: messageFields(events.slice(-MAX_EVENTS)),
+    rail_messages: messageFields(events),
     attempts: payout.attempts,
     last_attempt_at: toRfc3339(payout.attemptedAt),
     next_poll_at: toRfc3339(payout.nextPollAt),

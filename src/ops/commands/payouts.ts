@@ -50,6 +50,7 @@ const PAYOUTS: OperationCommands<Payout> = {
     created_by: names.person(payout.createdBy),
   }),
   detailsOnly: ['rail', 'rail_reference'],
+  elsewhere: { stuck: ` (${PROGRAM} payouts stuck lists those that are stuck)` },
   whenChosen: ['fee', 'description', 'reference', 'failure', 'from_account_id', 'created_by'],
   named: named.payout,
   show,

@@ -1,34 +1,18 @@
-import { type Amount, ASSETS, disjunction, formatAmount, parseRaw } from '../../core/amount.js';
-import type { Uuid } from '../../core/ids.js';
-import { type Instant, instant, toRfc3339 } from '../../core/instant.js';
-import type { Reader } from '../../db/database.js';
+import { ASSETS, disjunction, formatAmount, parseRaw } from '../../core/amount.js';
+import { type Instant, instant } from '../../core/instant.js';
 import type { Tenant } from '../../db/entities/parties.js';
 import {
   findCreatedWithin,
   RECENT_DAYS,
   recentWindow,
 } from '../../support/reading/operation-search.js';
-import { destinationText } from '../../payouts/rules.js';
 import { countFound, MAX_FOUND, type SearchResult } from '../../support/reading/search.js';
 import { aboutText, findAnywhere, mergeResults } from '../../support/reading/term-search.js';
-import { namesOf } from '../../support/reading/transfers.js';
-import { endpointWord } from '../../webhooks/endpoint-text.js';
 import { query } from '../command.js';
 import { PROGRAM } from '../help.js';
 import { oneOf, onlyTenant, option, text } from '../inputs.js';
-import type { Fields } from '../fields.js';
+import { linesOf, type Owned } from '../lines.js';
 import { time } from '../times.js';
-
-interface Owned {
-  readonly id: Uuid;
-  readonly tenantId: Uuid;
-  readonly status?: string;
-  readonly createdAt: Instant;
-  readonly createdBy?: Uuid;
-  readonly proposedBy?: string;
-}
-
-type Paid = Amount & { readonly sourceAccountId: Uuid };
 
 /** The kinds of resources by the names that --kind takes. */
 const KINDS = {
@@ -107,56 +91,4 @@ function narrow(
     return [name, wanted];
   });
   return Object.fromEntries(kept) as SearchResult;
-}
-
-/** Returns a line for each of these resources. */
-export async function linesOf(
-  reader: Reader,
-  found: Partial<SearchResult>,
-): Promise<readonly Fields[]> {
-  const { accounts = [], transfers = [], payouts = [], bonuses = [], batches = [] } = found;
-  const { adjustments = [], endpoints = [], payIns = [], schedules = [] } = found;
-  const all = [accounts, transfers, payouts, bonuses, batches, adjustments, payIns].flat();
-  const tenants = (found.tenants ?? []).map((one) => ({ ...one, tenantId: one.id }));
-  const names = await namesOf(reader, [...all, ...endpoints, ...schedules, ...tenants]);
-  const line = (
-    kind: string,
-    one: Owned,
-    name: string,
-    to: string | null = null,
-    amount: Amount | null = null,
-  ): Fields => {
-    const { id, status = null, createdAt } = one;
-    const tenant = names.tenant(one.tenantId);
-    const requested_by = one.createdBy ? names.person(one.createdBy) : (one.proposedBy ?? null);
-    const created_at = toRfc3339(createdAt);
-    return { kind, id, tenant, name, to, status, amount, created_at, requested_by };
-  };
-  const receiver = (id: Uuid, { tenantId }: Owned): string => names.account(id, tenantId);
-  const payment = (kind: string, one: Owned & Paid, to: string): Fields =>
-    line(kind, one, names.account(one.sourceAccountId), to, one);
-  return [
-    ...tenants.map((one) => line('tenant', one, one.name)),
-    ...accounts.map((one) => line('account', one, one.name)),
-    ...transfers.map((one) => payment('transfer', one, receiver(one.destinationAccountId, one))),
-    ...payouts.map((one) => payment('payout', one, destinationText(one))),
-    ...bonuses.map((one) =>
-      payment('bonus', { ...one, status: 'completed' }, receiver(one.recipientAccountId, one)),
-    ),
-    ...batches.map((one) => {
-      const total = one.asset && { raw: one.totalRaw, asset: one.asset };
-      return line('batch', one, names.account(one.sourceAccountId), null, total);
-    }),
-    ...adjustments.map((one) =>
-      line('adjustment', one, one.reference, names.account(one.accountId), one),
-    ),
-    ...payIns.map((one) => {
-      const to = names.account(one.accountId);
-      return line('pay-in', { ...one, status: 'completed' }, one.reference, to, one);
-    }),
-    ...endpoints.map((one) =>
-      line('webhook endpoint', { ...one, status: endpointWord(one) }, one.url),
-    ),
-    ...schedules.map((one) => payment('schedule', one, receiver(one.destinationAccountId, one))),
-  ];
 }

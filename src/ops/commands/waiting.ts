@@ -10,7 +10,7 @@ import { flag, limit, oneOf, onlyTenant, option, optionalText } from '../inputs.
 import { beginningWith, Described, type Fields } from '../fields.js';
 import { findActor } from '../staff/authorisation.js';
 import { amountHint, ofAmount } from '../pages.js';
-import { linesOf } from './search.js';
+import { linesOf } from '../lines.js';
 
 const EXPLANATION = `
 The lists are those of the support desk:

@@ -144,6 +144,22 @@ export async function idsNamed(reader: Reader, text: string): Promise<readonly U
   return rows.map((row) => uuid.parse(row.id));
 }
 
+/** Returns up to 200 aliases of any tenant that begin so, by an index that starts with the tenant. */
+export async function aliasesBeginning(
+  reader: Reader,
+  beginning: string,
+): Promise<readonly string[]> {
+  // No character of an alias comes after the tilde.
+  const [first, last] = [beginning, `${beginning}~`].map((alias) =>
+    literal(accounts, 'alias', alias.toLowerCase()),
+  );
+  const rows = await reader.query(
+    `SELECT DISTINCT a.alias FROM tenants t STRAIGHT_JOIN accounts a ON a.tenant_id=t.id
+     AND a.alias BETWEEN ${first} AND ${last} LIMIT 200`,
+  );
+  return rows.map(({ alias }) => String(alias));
+}
+
 /** Finds what an idempotency key or an operator's reference of any tenant created. */
 async function idsOfKey(reader: Reader, key: string): Promise<readonly Uuid[]> {
   // No key has other characters, and MySQL cannot compare the column with them.
