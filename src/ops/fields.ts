@@ -34,6 +34,12 @@ export class Described {
     return new Described([line], toJson(fields));
   }
 
+  /** Describes a time: "now" if it has passed. JSON has the time. */
+  static due(at: Instant | null, now: Instant): Described | null {
+    if (at === null) return null;
+    return new Described([at <= now ? 'now' : toRfc3339(at)], toRfc3339(at));
+  }
+
   /** Describes nested JSON by a line for each value, with its path. */
   static nested(json: object): Described {
     return new Described(pathLines(json, ''), json);

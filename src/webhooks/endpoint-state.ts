@@ -115,13 +115,24 @@ export function mayReceive({
   return status === 'enabled' && pausedAt === null;
 }
 
-/** Returns deliveries with the next attempt that their endpoint allows: none while it may not receive any, or not before its probe. */
+/**
+ * Returns when an endpoint gets its next attempt, for a delivery that is due at this time: not before
+ * its probe. Null while nothing is due or may be sent.
+ */
+export function nextAttemptOf(
+  endpoint: Pick<WebhookEndpoint, 'status' | 'pausedAt' | 'probeAt'>,
+  dueAt: Instant | null,
+): Instant | null {
+  return mayReceive(endpoint) ? nextDue(dueAt, endpoint) : null;
+}
+
+/** Returns deliveries with the next attempt that their endpoint allows. */
 export function asDue<Delivery extends { readonly nextAttemptAt: Instant | null }>(
   endpoint: WebhookEndpoint,
   deliveries: readonly Delivery[],
 ): readonly Delivery[] {
   return deliveries.map((delivery) => ({
     ...delivery,
-    nextAttemptAt: mayReceive(endpoint) ? nextDue(delivery.nextAttemptAt, endpoint) : null,
+    nextAttemptAt: nextAttemptOf(endpoint, delivery.nextAttemptAt),
   }));
 }

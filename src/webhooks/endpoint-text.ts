@@ -2,7 +2,7 @@ import { DateTime } from 'luxon';
 import { counted } from '../core/collections.js';
 import type { Instant } from '../core/instant.js';
 import type { WebhookEndpoint } from '../db/entities/webhooks.js';
-import { mayReceive } from './endpoint-state.js';
+import { mayReceive, nextAttemptOf } from './endpoint-state.js';
 
 /** Counts of deliveries end here. */
 export const MAX_COUNTED = 10_000;
@@ -69,9 +69,7 @@ function unsentTexts(snapshot: EndpointSnapshot): string[] {
   const { endpoint, pending, retrying, nextAttemptAt, unreadEvents, now } = snapshot;
   const isSending = mayReceive(endpoint);
   const texts: string[] = [];
-  const probeAt = endpoint.probeAt;
-  const next =
-    probeAt !== null && nextAttemptAt !== null && probeAt > nextAttemptAt ? probeAt : nextAttemptAt;
+  const next = nextAttemptOf(endpoint, nextAttemptAt);
   if (retrying > 0 && !isSending) texts.push(`${deliveries(retrying)} to retry`);
   else if (retrying > 0)
     texts.push(
@@ -83,7 +81,7 @@ function unsentTexts(snapshot: EndpointSnapshot): string[] {
   if (endpoint.recoverUntil !== null)
     texts.push(isSending ? 'resending missed events' : 'missed events to resend');
   if (unreadEvents > 0n) texts.push(`${counted(unreadEvents, 'recorded event')} not read yet`);
-  if (isSending && probeAt !== null && texts.length > 0)
+  if (isSending && endpoint.probeAt !== null && texts.length > 0)
     texts.push('one at a time until one succeeds');
   return texts;
 }

@@ -15,8 +15,7 @@ import {
 } from '../temporal/contracts.js';
 import { workflowResource } from '../temporal/workflow-resources.js';
 import { updateEndpoint } from './endpoints.js';
-import { lockEndpointStates } from './endpoint-state.js';
-import { nextDue } from './rules.js';
+import { lockEndpointStates, nextAttemptOf } from './endpoint-state.js';
 import { readDescribedEndpoint, pauseEndpoint, resumeEndpoint, retryNow } from './staff-actions.js';
 
 /** Marks an endpoint as due if its backoff has ended. Throws DatabaseUnavailable. */
@@ -28,7 +27,7 @@ export async function checkEndpoint(
     const states = await lockEndpointStates(transaction, [id], 'wait');
     const { endpoint, nextAttemptAt } = assertFound(states.get(id));
     const now = clock();
-    const next = endpoint.pausedAt === null ? nextDue(nextAttemptAt, endpoint) : null;
+    const next = nextAttemptOf(endpoint, nextAttemptAt);
     const isDue = next !== null && next <= now;
     // Once `waitsUntil` has passed, a run notifies this workflow when it ends.
     const set = { waitsUntil: next, workflowCheckedAt: now, ...(isDue ? { nextDueAt: now } : {}) };

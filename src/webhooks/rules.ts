@@ -184,7 +184,10 @@ export function nextAttemptKind(
 }
 
 /** Returns when the endpoint is due next, not before its next probe; null if nothing is due. */
-export function nextDue(nextAttemptAt: Instant | null, health: Health): Instant | null {
+export function nextDue(
+  nextAttemptAt: Instant | null,
+  health: Pick<Health, 'status' | 'probeAt'>,
+): Instant | null {
   if (nextAttemptAt === null || health.status !== 'enabled') return null;
   return health.probeAt !== null && health.probeAt > nextAttemptAt ? health.probeAt : nextAttemptAt;
 }

@@ -11,7 +11,6 @@ import { staff } from '../db/entities/staff.js';
 import type { WebhookEndpoint } from '../db/entities/webhooks.js';
 import { insertSql } from '../db/statements.js';
 import { transact } from '../db/reader.js';
-import { nextDue } from './rules.js';
 import { rowRefusal, type StaffActionName, type StaffIdentity } from '../staff/rules.js';
 import {
   endpointAudit,
@@ -22,7 +21,7 @@ import {
 } from './endpoints.js';
 import { describeEndpoint, MAX_COUNTED } from './endpoint-text.js';
 import { disableEndpoint, enableEndpoint } from './endpoint-changes.js';
-import { readEndpointState } from './endpoint-state.js';
+import { nextAttemptOf, readEndpointState } from './endpoint-state.js';
 import { assertEnabled, beginRecovery, queueEvent, type RecoveryRange } from './resend.js';
 
 /**
@@ -185,7 +184,7 @@ async function isNewAction(
 
 type DescribedEndpoint = EndpointWithTypes & {
   readonly text: string;
-  readonly nextAttemptAt: string | null;
+  readonly nextAttemptAt: Instant | null;
 };
 
 /** Returns an endpoint and a text about what is still to send. Throws not_found. */
@@ -209,7 +208,7 @@ export async function readDescribedEndpoint(
     ...endpoint,
     types: [...types.keys()],
     text,
-    nextAttemptAt: toRfc3339(nextDue(nextAttemptAt, endpoint)),
+    nextAttemptAt: nextAttemptOf(endpoint, nextAttemptAt),
   };
 }
 

@@ -10,6 +10,7 @@ import {
   type WebhookEndpoint,
   webhookEndpoints,
 } from '../../db/entities/webhooks.js';
+import type { Reader } from '../../db/database.js';
 import { literal } from '../../db/statements.js';
 import { idBeginsSql } from '../../support/reading/search.js';
 import {
@@ -43,8 +44,24 @@ function endpointFields(endpoint: WebhookEndpoint): Fields {
     ...rowFields(webhookEndpoints, endpoint, 'id tenantId url'),
     status: endpointWord(endpoint),
     ...rowFields(webhookEndpoints, endpoint, 'disabledReason pausedBy'),
-    ...rowFields(webhookEndpoints, endpoint, 'failingSince lastSuccessAt nextDueAt'),
+    ...rowFields(webhookEndpoints, endpoint, 'failingSince lastSuccessAt'),
   };
+}
+
+/** Deliveries among which the last error of an endpoint is searched. */
+const RECENT = 10;
+
+/** Returns how the last attempt ended; null unless the endpoint fails. */
+async function readLastError(
+  reader: Reader,
+  { id, failingSince }: WebhookEndpoint,
+): Promise<string | null> {
+  if (failingSince === null) return null;
+  const { items } = await readDeliveries(reader, id, null, RECENT);
+  const attempts = items.flatMap((delivery) => delivery.attempts);
+  const last = attempts.toSorted((one, other) => one.at - other.at).at(-1);
+  if (last === undefined) return null;
+  return last.status === null ? last.failure : `answer ${last.status}`;
 }
 
 async function show({ database, clock, output }: Ops, endpointId: Uuid) {
@@ -58,8 +75,8 @@ async function show({ database, clock, output }: Ops, endpointId: Uuid) {
     events: endpoint.types,
     last_delivery:
       last === undefined ? null : Described.one(deliveryText(last), deliveryFields(last)),
-    next_attempt_at: mayReceive(endpoint) ? endpoint.nextAttemptAt : null,
-    ...rowFields(webhookEndpoints, endpoint, 'failuresInRow probeAt:next_probe_at'),
+    next_attempt_at: Described.due(endpoint.nextAttemptAt, clock()),
+    ...rowFields(webhookEndpoints, endpoint, 'failuresInRow'),
     claimed_until: toRfc3339(endpoint.leaseUntil),
     workflow: webhookWorkflowId(endpoint.id),
     workflow_waits_until: toRfc3339(endpoint.waitsUntil),
@@ -134,18 +151,26 @@ export const webhookCommands = {
         { status: ['enabled', 'disabled'], ...(tenant && { tenantId: tenant.id }) },
         { orderBy: ['createdAt', 'id'] },
       );
-      const detailsOnly = ['tenant_id', 'last_success_at', 'next_due_at'];
+      const detailsOnly = ['tenant_id', 'last_success_at'];
+      const lineOf = async (endpoint: WebhookEndpoint) => ({
+        ...endpointFields(endpoint),
+        last_error: await readLastError(reader, endpoint),
+      });
       if (tenant !== undefined)
-        return output.list(found.map(endpointFields), `${tenantName} has no endpoint.`, {
+        return output.list(await Promise.all(found.map(lineOf)), `${tenantName} has no endpoint.`, {
           detailsOnly,
         });
       const names = new Map((await reader.select(tenants, {})).map(({ id, name }) => [id, name]));
-      const troubled = found.flatMap((one) =>
-        one.status === 'disabled' || one.pausedAt !== null || one.failingSince !== null
-          ? [{ tenant: names.get(one.tenantId) ?? null, ...endpointFields(one) }]
-          : [],
+      const troubled = found.filter(
+        (one) => one.status === 'disabled' || one.pausedAt !== null || one.failingSince !== null,
       );
-      output.list(troubled, 'No endpoint is disabled, paused or failing.', { detailsOnly });
+      const lines = await Promise.all(
+        troubled.map(async (one) => ({
+          tenant: names.get(one.tenantId) ?? null,
+          ...(await lineOf(one)),
+        })),
+      );
+      output.list(lines, 'No endpoint is disabled, paused or failing.', { detailsOnly });
     },
   }),
   'show <endpoint>': query({
