@@ -59,7 +59,8 @@ export async function mutantsCampaign(temporalAddress: string): Promise<string> 
   return summary;
 }
 
-async function readMutants(): Promise<readonly Mutant[]> {
+/** All of them, or those whose file name matches the variable MUTANTS. */
+export async function readMutants(): Promise<readonly Mutant[]> {
   const only = process.env.MUTANTS;
   const files = (await readdir(PATCHES)).filter((file) => file.endsWith('.patch')).sort();
   return Promise.all(
