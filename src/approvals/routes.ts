@@ -132,6 +132,8 @@ interface ApprovalRoutes<Row extends Approvable> {
   readonly rejectBody: z.ZodType<{ readonly reason: string }>;
   readonly present: (row: Row) => unknown;
   readonly approvedStatus: string;
+  /** A clause that names what the last approval checks again, with the codes. */
+  readonly lastCheck: string;
   readonly expiredStatus: string;
   /** A sentence about who may cancel the resource, and when. */
   readonly canceling: string;
@@ -163,7 +165,7 @@ export function approvalRoutes<Row extends Approvable>(
     examples: { 200: examples.approved },
     refusals: ['invalid_state'],
     summary: `Approve a ${noun}`,
-    description: `The creator cannot approve it. At the last approval needed, the source is checked again: the ${noun} becomes \`${approvedStatus}\`, or \`rejected\` with the code of the rule that refused it. A second approval by the same member changes nothing. ${returns}`,
+    description: `The creator cannot approve it. At the last approval needed, ${routes.lastCheck}: the ${noun} becomes \`${approvedStatus}\`, or \`rejected\` with the code of the rule that refused it. A second approval by the same member changes nothing. ${returns}`,
     handler: async (request) =>
       responseTo(
         await approvals.approve(request.caller, keyedPathId(request, 'id'), request.idempotency),

@@ -113,7 +113,7 @@ function execute({ api, batches, of, present }: Routes): void {
     examples: { 202: of.examples.executing },
     refusals: ['invalid_state'],
     summary: 'Execute a batch',
-    description: `From now on money leaves, row by row. If the funds cover the whole debit, they are held at once; if not, each row is tried in file order. ${of.execution}`,
+    description: `From now on money leaves, row by row. If the funds cover the whole debit, they are held at once; if not, each row is tried in file order. ${of.execution} A repeat with the same key is a 202 too, with \`Svc-Idempotent-Replayed: true\` and the batch as it is now, which may have ended.`,
     handler: async (request) => {
       const result = await batches.execute(
         request.caller,

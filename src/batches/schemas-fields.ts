@@ -57,7 +57,8 @@ const REJECTION_MEANINGS = withValues<BatchRejection>('The cause, for machines.'
 });
 export const eventField = fieldsOf<EventSource>();
 
-export const FIRST_FIELDS = {
+/** The meanings of the states in which a batch ends differ by kind. */
+export const firstFields = (ends: Readonly<Record<'completed' | 'partially_failed', string>>) => ({
   id: eventField('The id of the batch.', uuidSchema, EXAMPLE.id, ({ batch }) => batch.id),
   status: eventField(
     withValues<BatchStatus>('The state. Nothing is paid before `executing`.', {
@@ -67,14 +68,13 @@ export const FIRST_FIELDS = {
       rejected:
         'its file has a problem, which its errors file lists, or `rejection` says why. Final',
       executing: 'its rows are being paid. Becomes `completed` or `partially_failed`',
-      completed: 'every row was paid, or has become a payout. Final',
-      partially_failed: 'at least one row was not paid, or became no payout. Final',
+      ...ends,
     }),
     z.enum(BATCH_STATUSES),
     'ready',
     ({ batch }) => batch.status,
   ),
-};
+});
 
 export const EVENT_FIELDS = {
   description: eventField(
@@ -159,13 +159,13 @@ export const EVENT_FIELDS = {
     ({ batch: { validatedAt, unreadSheets } }) => (validatedAt === null ? null : [...unreadSheets]),
   ),
   files: eventField(
-    'The files about the batch; null unless they can be downloaded.',
+    'The URLs of the files about the batch.',
     z.object({
       errors_url: fileUrl.describe(
-        'Which rows failed and why; from the rejection until retention removes it.',
+        'Which rows failed and why; null before the rejection, and after retention has removed it.',
       ),
       result_url: fileUrl.describe(
-        'The outcome of each row; from the end of the execution until retention removes it.',
+        'The outcome of each row; null before the batch has ended, and after retention has removed it.',
       ),
     }),
     { errors_url: null, result_url: null },

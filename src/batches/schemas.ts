@@ -10,7 +10,7 @@ import {
   EVENT_FIELDS,
   eventField,
   type EventSource,
-  FIRST_FIELDS,
+  firstFields,
   FORMATTED_FIELDS,
   FUNDING_FIELDS,
   responseField,
@@ -24,6 +24,7 @@ interface BatchWords {
   readonly payment: BatchKindName;
   readonly payments: string;
   readonly earlier: Readonly<Record<'account' | 'by' | 'batch', string>>;
+  readonly ends: Parameters<typeof firstFields>[0];
   /** The name of the rows that became payments, and its meaning. */
   readonly progress: Readonly<Record<'done' | 'meaning', string>>;
 }
@@ -104,7 +105,7 @@ const PAYOUTS = responseField(
 );
 
 function eventFields(words: BatchWords) {
-  return { ...FIRST_FIELDS, source_account: payerField(words), ...EVENT_FIELDS };
+  return { ...firstFields(words.ends), source_account: payerField(words), ...EVENT_FIELDS };
 }
 
 function responseFields(words: BatchWords) {
@@ -136,6 +137,10 @@ const BONUS: BatchWords = {
     by: 'another batch or a single bonus',
     batch: 'The batch that paid or will pay; null for a single bonus.',
   },
+  ends: {
+    completed: 'every row was paid. Final',
+    partially_failed: 'at least one row was not paid. Final',
+  },
   progress: { done: 'paid', meaning: 'Rows that were paid.' },
 };
 
@@ -147,6 +152,10 @@ const PAYOUT: BatchWords = {
     account: 'bank account',
     by: 'another batch',
     batch: 'The batch that paid or will pay.',
+  },
+  ends: {
+    completed: 'every row has become a payout, which can still fail. Final',
+    partially_failed: 'a rule refused at least one row, which has not become a payout. Final',
   },
   progress: { done: 'created', meaning: 'Rows whose payout was created.' },
 };

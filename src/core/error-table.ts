@@ -47,7 +47,7 @@ export const ERRORS = {
     status: 400,
     meaning: 'A field, parameter or header is malformed, unknown or out of range.',
     remedy:
-      'Correct the field named by `details.field`, for the reason in `details.reason`; `details.errors` lists all problems, up to 50.',
+      'Correct the field named by `details.field`, for the reason in `details.reason`; `details.errors` lists all problems, up to 50. The field is "" for the body as a whole, such as one that is `unexpected`.',
     reasons: FIELD_REASONS,
     example: {
       message:

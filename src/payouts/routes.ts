@@ -108,6 +108,7 @@ function approval(api: Api, deps: PayoutDeps): void {
     rejectBody: RejectPayoutBody,
     present: payoutResource.present,
     approvedStatus: 'approved',
+    lastCheck: 'the source is checked again (`capability_cannot_send`)',
     expiredStatus: 'canceled',
     canceling:
       'The creator, an admin or an owner of the source can cancel it while it is `pending_approval` or `approved`. Once it is `in_progress`, the money may have left.',

@@ -104,10 +104,10 @@ export const statementResource = defineResource(
       ({ statement }) => statement.movementCount,
     ),
     files: field(
-      'null unless ready',
+      'The URLs of the files.',
       z.object({
-        csv_url: fileUrlField.describe('The statement as CSV.'),
-        xlsx_url: fileUrlField.describe('The statement as a spreadsheet.'),
+        csv_url: fileUrlField.describe('The statement as CSV; null unless ready.'),
+        xlsx_url: fileUrlField.describe('The statement as a spreadsheet; null unless ready.'),
       }),
       {
         csv_url: `https://api.example.com/v1/statements/${EXAMPLE.id}/file`,

@@ -57,6 +57,8 @@ export function transferRoutes(api: Api, deps: ApprovalDeps, cursors: Cursors): 
     rejectBody: RejectBody,
     present: transferResource.present,
     approvedStatus: 'completed',
+    lastCheck:
+      'the source (`capability_cannot_send`) and the destination (`not_found`, `invalid_field`) are checked again',
     expiredStatus: 'expired',
     canceling:
       'The creator, an admin or an owner of the source can cancel it while it is `pending_approval` or `held`.',
