@@ -210,7 +210,7 @@ function python({ route, path, body, form, file, isKeyed, isFile, hasResult }: R
     '    with urllib.request.urlopen(request, timeout=60) as response:',
     `        print(${hasJson ? 'json.load(response)' : isFile ? 'response.read().decode()' : 'response.status'})`,
     'except urllib.error.HTTPError as error:',
-    '    print(error.code, error.read().decode())',
+    '    raise SystemExit(f"{error.code} {error.read().decode()}")',
   ]);
 }
 
