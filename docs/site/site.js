@@ -90,6 +90,14 @@
   /** The words that make a question of a subject. Most sections have them, so they say nothing about which is meant. */
   const QUESTION_WORDS =
     /^(?:an?|are|can|do|does|for|get|how|i|in|is|it|may|my|of|on|should|the|there|to|we|what|when|where|which|who|why|you|your)$/;
+  /** Returns the singular of the usual plurals, so that "currencies" finds "currency". */
+  const singular = (word) =>
+    word.length < 4
+      ? word
+      : word
+          .replace(/ies$/, 'y')
+          .replace(/(ss|x|ch|sh|tus)es$/, '$1')
+          .replace(/(?<![isu])s$/, '');
   let opening;
 
   /** The index, fetched once, when somebody begins. */
@@ -106,7 +114,7 @@
     const index = new MiniSearch({
       fields: ['title', 'page', 'also', 'text'],
       storeFields: ['title', 'page', 'text', 'href'],
-      processTerm: (word) => (QUESTION_WORDS.test(word) ? null : word),
+      processTerm: (word) => (QUESTION_WORDS.test(word) ? null : singular(word)),
       tokenize: (text) => text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [],
       searchOptions: {
         boost: { title: 4, also: 8, page: 2 },

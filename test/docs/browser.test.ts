@@ -150,7 +150,7 @@ describe('in a browser, the docs', () => {
     await page.goto(`${api.baseUrl}/docs`);
     const results = page.getByRole('search').getByRole('link');
     for (const [title, words] of Object.entries({
-      'A first transfer': ['api key', 'quickstart', 'whoami', 'who am i', 'transfer'],
+      'A first transfer': ['api key', 'api keys', 'quickstart', 'whoami', 'who am i', 'transfer'],
       Concepts: [
         'pay-in',
         'top up',
@@ -170,7 +170,8 @@ describe('in a browser, the docs', () => {
         'test mode',
       ],
       Accounts: ['delete account', 'rename account'],
-      'Payouts › Failures': ['failing payout', 'approval_expired'],
+      'Payouts › Failures': ['failing payout', 'approval_expired', 'failure codes'],
+      'Payouts › How long it takes': ['holiday', 'holidays'],
       Metadata: ['metadata', 'custom fields'],
       'Holds and captures': [
         'preauthorization',
@@ -178,9 +179,19 @@ describe('in a browser, the docs', () => {
         'who may capture',
         'expired hold',
       ],
-      Refunds: ['refund', 'partial refund', 'refund fee', 'reverse', 'reversal'],
+      Refunds: [
+        'refund',
+        'partial refund',
+        'refund fee',
+        'reverse',
+        'reversal',
+        'reverse a payment',
+      ],
       'Concepts › Scopes': ['scopes', 'my scopes'],
       'Concepts › No currency exchange': ['currency exchange', 'how do I convert USD'],
+      'Approvals › What waits for your approval': ['list pending approvals', 'pending approval'],
+      'Approvals › How it ends': ['statuses', 'transfer states', 'transfer status'],
+      'Approvals › Rejections': ['rejection codes'],
       'Approvals › Approve, reject, cancel': ['approve payout', 'how to cancel a payout'],
       'Members, roles and tokens': ['sub-accounts', 'subaccounts'],
       'Members, roles and tokens › GET /me': ['list roles', 'me', '/v1/me', 'GET /me'],
@@ -189,14 +200,17 @@ describe('in a browser, the docs', () => {
       'Concepts › Giving money back': ['undo transfer'],
       'Schedules › Schedule it': ['daylight saving', 'dst'],
       'Limits › Sizes': ['maximum file size'],
+      'Limits › How long things are kept': ['data retention', 'retention', 'GDPR'],
       'Reconciliation › What a movement has': ['movement kinds'],
       'Webhooks › Responses and retries': ['webhook retry', 'webhook retries'],
+      'Webhooks › Verify before you read': ['replay attack'],
       'Webhooks › Without a response': ['webhook timeout'],
       'Payouts › States': ['payout returned'],
       'Payroll from a file › Withdraw or lapse': ['cancel a batch'],
       'Payroll from a file › The result file': ['download result file'],
       'Webhooks › What arrives': ['webhook ip addresses'],
       'Conventions › What became of a request': ['request id'],
+      'Going live › Ask your operator': ['uptime', 'SLA'],
       'Going live': ['production checklist', 'go live'],
       'Concepts › Who opens accounts': ['create account', 'onboarding'],
       'Statements and reports › Other reports': ['balance'],
@@ -211,6 +225,7 @@ describe('in a browser, the docs', () => {
         '503',
         'idempotency key expiry',
       ],
+      'Idempotency and unknown results › What the same request is': ['idempotency after 24 hours'],
       Webhooks: [
         'webhook',
         'webhook signature',
@@ -231,7 +246,15 @@ describe('in a browser, the docs', () => {
         'local development',
       ],
       'Payroll from a file': ['payroll', 'excel', 'bulk'],
-      Payouts: ['withdraw', 'bank account', 'beneficiary', 'chargeback'],
+      Payouts: [
+        'withdraw',
+        'bank account',
+        'beneficiary',
+        'chargeback',
+        'wire',
+        'wire transfer',
+        'ACH',
+      ],
       'Statements and reports': ['statement', 'statement csv', 'export', 'report'],
       Events: ['event types', 'polling'],
       Reference: ['openapi', 'swagger'],
@@ -239,7 +262,7 @@ describe('in a browser, the docs', () => {
       'Errors › unauthorized': ['401', 'why do I get 401', 'why do I get a 401?'],
       Limits: ['rate limit', 'monthly limit', 'rounding', 'pricing', '429'],
       Versions: ['deprecation', 'version header', 'breaking changes'],
-      'Authentication and permissions': ['authentication', 'authenticate', 'ip allowlist'],
+      'Authentication and permissions': ['authentication', 'authenticate', 'ip allowlist', 'OAuth'],
     }))
       for (const word of words) {
         await page.getByRole('searchbox').fill(word);

@@ -81,13 +81,13 @@ export function permissionsPage(
 
 ## Authentication
 
-Every request carries a token in the header \`Authorization: Bearer svc_live_…\`. It belongs to one member, and is shown once. Your operator issues
+Every request carries a token in the header \`Authorization: Bearer svc_live_…\`; there is no OAuth. It belongs to one member, and is shown once. Your operator issues
 the first one; an owner of an account [issues and revokes](${MARKDOWN_DOCS_URL}/access) further ones. A token can expire on a certain day, or work
 only from your IP addresses. Protect it like a password. If you lose it, [revoke it](${MARKDOWN_DOCS_URL}/access#replace-a-leaked-token), or have
 your operator do so: within 5 seconds it moves no more money.
 
 A token has scopes, and its member has one role in each account: [the table of both](${MARKDOWN_DOCS_URL}/concepts#scopes). Lists omit what
-the member may not see. There is no \`GET /v1/me\`: [where to find](${MARKDOWN_DOCS_URL}/access#your-tenant-roles-and-scopes) your own.
+the member may not see, and \`GET /v1/requests/{request_id}\` finds only the member's own requests. There is no \`GET /v1/me\`: [where to find](${MARKDOWN_DOCS_URL}/access#your-tenant-roles-and-scopes) your own.
 
 ## Refused requests
 

@@ -458,7 +458,7 @@ export class Operations extends Calls {
 
   /**
    * Approve a transfer.
-   * The creator cannot approve it. At the last approval needed, the source is checked again: the transfer becomes `completed`, or `rejected` with the code of the rule that refused it. A second approval by the same member changes nothing. Returns the transfer in its new state. If it has expired by then, it ends as `expired` and the response is 409.
+   * The creator cannot approve it. At the last approval needed, the source (`capability_cannot_send`) and the destination (`not_found`, `invalid_field`) are checked again: the transfer becomes `completed`, or `rejected` with the code of the rule that refused it. A second approval by the same member changes nothing. Returns the transfer in its new state. If it has expired by then, it ends as `expired` and the response is 409.
    * Scope: `transfers`. Role in source: approver, admin, owner, not the creator.
    */
   approveTransfer(
@@ -924,7 +924,7 @@ export class Operations extends Calls {
 
   /**
    * Execute a batch.
-   * From now on money leaves, row by row. If the funds cover the whole debit, they are held at once; if not, each row is tried in file order. From the source account's approval threshold up, a member other than the uploader must execute it.
+   * From now on money leaves, row by row. If the funds cover the whole debit, they are held at once; if not, each row is tried in file order. From the source account's approval threshold up, a member other than the uploader must execute it. A repeat with the same key is a 202 too, with `Svc-Idempotent-Replayed: true` and the batch as it is now, which may have ended.
    * Scope: `bonuses`. Role in source: approver, admin, owner.
    */
   executeBonusBatch(
@@ -1098,7 +1098,7 @@ export class Operations extends Calls {
 
   /**
    * Approve a payout.
-   * The creator cannot approve it. At the last approval needed, the source is checked again: the payout becomes `approved`, or `rejected` with the code of the rule that refused it. A second approval by the same member changes nothing. Returns the payout in its new state. If it has expired by then, it ends as `canceled` and the response is 409.
+   * The creator cannot approve it. At the last approval needed, the source is checked again (`capability_cannot_send`): the payout becomes `approved`, or `rejected` with the code of the rule that refused it. A second approval by the same member changes nothing. Returns the payout in its new state. If it has expired by then, it ends as `canceled` and the response is 409.
    * Scope: `payouts`. Role in source: approver, admin, owner, not the creator.
    */
   approvePayout(
@@ -1265,7 +1265,7 @@ export class Operations extends Calls {
 
   /**
    * Execute a batch.
-   * From now on money leaves, row by row. If the funds cover the whole debit, they are held at once; if not, each row is tried in file order. A member other than the uploader must execute it: this is the approval of its payouts, which start as `approved`.
+   * From now on money leaves, row by row. If the funds cover the whole debit, they are held at once; if not, each row is tried in file order. A member other than the uploader must execute it: this is the approval of its payouts, which start as `approved`. A repeat with the same key is a 202 too, with `Svc-Idempotent-Replayed: true` and the batch as it is now, which may have ended.
    * Scope: `payouts`. Role in source: approver, admin, owner, not the uploader.
    */
   executePayoutBatch(

@@ -66,7 +66,7 @@ export interface paths {
     put?: never;
     /**
      * Approve a transfer
-     * @description The creator cannot approve it. At the last approval needed, the source is checked again: the transfer becomes `completed`, or `rejected` with the code of the rule that refused it. A second approval by the same member changes nothing. Returns the transfer in its new state. If it has expired by then, it ends as `expired` and the response is 409.
+     * @description The creator cannot approve it. At the last approval needed, the source (`capability_cannot_send`) and the destination (`not_found`, `invalid_field`) are checked again: the transfer becomes `completed`, or `rejected` with the code of the rule that refused it. A second approval by the same member changes nothing. Returns the transfer in its new state. If it has expired by then, it ends as `expired` and the response is 409.
      *
      *     Scope: `transfers`. Role in source: approver, admin, owner, not the creator.
      */
@@ -390,7 +390,7 @@ export interface paths {
     put?: never;
     /**
      * Approve a payout
-     * @description The creator cannot approve it. At the last approval needed, the source is checked again: the payout becomes `approved`, or `rejected` with the code of the rule that refused it. A second approval by the same member changes nothing. Returns the payout in its new state. If it has expired by then, it ends as `canceled` and the response is 409.
+     * @description The creator cannot approve it. At the last approval needed, the source is checked again (`capability_cannot_send`): the payout becomes `approved`, or `rejected` with the code of the rule that refused it. A second approval by the same member changes nothing. Returns the payout in its new state. If it has expired by then, it ends as `canceled` and the response is 409.
      *
      *     Scope: `payouts`. Role in source: approver, admin, owner, not the creator.
      */
@@ -616,7 +616,7 @@ export interface paths {
     put?: never;
     /**
      * Execute a batch
-     * @description From now on money leaves, row by row. If the funds cover the whole debit, they are held at once; if not, each row is tried in file order. From the source account's approval threshold up, a member other than the uploader must execute it.
+     * @description From now on money leaves, row by row. If the funds cover the whole debit, they are held at once; if not, each row is tried in file order. From the source account's approval threshold up, a member other than the uploader must execute it. A repeat with the same key is a 202 too, with `Svc-Idempotent-Replayed: true` and the batch as it is now, which may have ended.
      *
      *     Scope: `bonuses`. Role in source: approver, admin, owner.
      */
@@ -798,7 +798,7 @@ export interface paths {
     put?: never;
     /**
      * Execute a batch
-     * @description From now on money leaves, row by row. If the funds cover the whole debit, they are held at once; if not, each row is tried in file order. A member other than the uploader must execute it: this is the approval of its payouts, which start as `approved`.
+     * @description From now on money leaves, row by row. If the funds cover the whole debit, they are held at once; if not, each row is tried in file order. A member other than the uploader must execute it: this is the approval of its payouts, which start as `approved`. A repeat with the same key is a 202 too, with `Svc-Idempotent-Replayed: true` and the batch as it is now, which may have ended.
      *
      *     Scope: `payouts`. Role in source: approver, admin, owner, not the uploader.
      */
@@ -2044,8 +2044,8 @@ export interface components {
        *     - `ready`: every row is valid. Becomes `executing`, or `rejected` if it is withdrawn or not executed within 30 days.
        *     - `rejected`: its file has a problem, which its errors file lists, or `rejection` says why. Final.
        *     - `executing`: its rows are being paid. Becomes `completed` or `partially_failed`.
-       *     - `completed`: every row was paid, or has become a payout. Final.
-       *     - `partially_failed`: at least one row was not paid, or became no payout. Final.
+       *     - `completed`: every row was paid. Final.
+       *     - `partially_failed`: at least one row was not paid. Final.
        * @enum {string}
        */
       status: 'validating' | 'ready' | 'rejected' | 'executing' | 'completed' | 'partially_failed';
@@ -2089,16 +2089,16 @@ export interface components {
       } | null;
       /** @description Once validated: the names of the first 100 other visible sheets with content. Their rows are not paid. */
       unread_sheets: string[] | null;
-      /** @description The files about the batch; null unless they can be downloaded. */
+      /** @description The URLs of the files about the batch. */
       files: {
         /**
          * Format: uri
-         * @description Which rows failed and why; from the rejection until retention removes it.
+         * @description Which rows failed and why; null before the rejection, and after retention has removed it.
          */
         errors_url: string | null;
         /**
          * Format: uri
-         * @description The outcome of each row; from the end of the execution until retention removes it.
+         * @description The outcome of each row; null before the batch has ended, and after retention has removed it.
          */
         result_url: string | null;
       };
@@ -2208,8 +2208,8 @@ export interface components {
        *     - `ready`: every row is valid. Becomes `executing`, or `rejected` if it is withdrawn or not executed within 30 days.
        *     - `rejected`: its file has a problem, which its errors file lists, or `rejection` says why. Final.
        *     - `executing`: its rows are being paid. Becomes `completed` or `partially_failed`.
-       *     - `completed`: every row was paid, or has become a payout. Final.
-       *     - `partially_failed`: at least one row was not paid, or became no payout. Final.
+       *     - `completed`: every row has become a payout, which can still fail. Final.
+       *     - `partially_failed`: a rule refused at least one row, which has not become a payout. Final.
        * @enum {string}
        */
       status: 'validating' | 'ready' | 'rejected' | 'executing' | 'completed' | 'partially_failed';
@@ -2253,16 +2253,16 @@ export interface components {
       } | null;
       /** @description Once validated: the names of the first 100 other visible sheets with content. Their rows are not paid. */
       unread_sheets: string[] | null;
-      /** @description The files about the batch; null unless they can be downloaded. */
+      /** @description The URLs of the files about the batch. */
       files: {
         /**
          * Format: uri
-         * @description Which rows failed and why; from the rejection until retention removes it.
+         * @description Which rows failed and why; null before the rejection, and after retention has removed it.
          */
         errors_url: string | null;
         /**
          * Format: uri
-         * @description The outcome of each row; from the end of the execution until retention removes it.
+         * @description The outcome of each row; null before the batch has ended, and after retention has removed it.
          */
         result_url: string | null;
       };
@@ -2968,8 +2968,8 @@ export interface components {
        *     - `ready`: every row is valid. Becomes `executing`, or `rejected` if it is withdrawn or not executed within 30 days.
        *     - `rejected`: its file has a problem, which its errors file lists, or `rejection` says why. Final.
        *     - `executing`: its rows are being paid. Becomes `completed` or `partially_failed`.
-       *     - `completed`: every row was paid, or has become a payout. Final.
-       *     - `partially_failed`: at least one row was not paid, or became no payout. Final.
+       *     - `completed`: every row was paid. Final.
+       *     - `partially_failed`: at least one row was not paid. Final.
        * @enum {string}
        */
       status: 'validating' | 'ready' | 'rejected' | 'executing' | 'completed' | 'partially_failed';
@@ -3013,16 +3013,16 @@ export interface components {
       } | null;
       /** @description Once validated: the names of the first 100 other visible sheets with content. Their rows are not paid. */
       unread_sheets: string[] | null;
-      /** @description The files about the batch; null unless they can be downloaded. */
+      /** @description The URLs of the files about the batch. */
       files: {
         /**
          * Format: uri
-         * @description Which rows failed and why; from the rejection until retention removes it.
+         * @description Which rows failed and why; null before the rejection, and after retention has removed it.
          */
         errors_url: string | null;
         /**
          * Format: uri
-         * @description The outcome of each row; from the end of the execution until retention removes it.
+         * @description The outcome of each row; null before the batch has ended, and after retention has removed it.
          */
         result_url: string | null;
       };
@@ -3206,8 +3206,8 @@ export interface components {
        *     - `ready`: every row is valid. Becomes `executing`, or `rejected` if it is withdrawn or not executed within 30 days.
        *     - `rejected`: its file has a problem, which its errors file lists, or `rejection` says why. Final.
        *     - `executing`: its rows are being paid. Becomes `completed` or `partially_failed`.
-       *     - `completed`: every row was paid, or has become a payout. Final.
-       *     - `partially_failed`: at least one row was not paid, or became no payout. Final.
+       *     - `completed`: every row has become a payout, which can still fail. Final.
+       *     - `partially_failed`: a rule refused at least one row, which has not become a payout. Final.
        * @enum {string}
        */
       status: 'validating' | 'ready' | 'rejected' | 'executing' | 'completed' | 'partially_failed';
@@ -3251,16 +3251,16 @@ export interface components {
       } | null;
       /** @description Once validated: the names of the first 100 other visible sheets with content. Their rows are not paid. */
       unread_sheets: string[] | null;
-      /** @description The files about the batch; null unless they can be downloaded. */
+      /** @description The URLs of the files about the batch. */
       files: {
         /**
          * Format: uri
-         * @description Which rows failed and why; from the rejection until retention removes it.
+         * @description Which rows failed and why; null before the rejection, and after retention has removed it.
          */
         errors_url: string | null;
         /**
          * Format: uri
-         * @description The outcome of each row; from the end of the execution until retention removes it.
+         * @description The outcome of each row; null before the batch has ended, and after retention has removed it.
          */
         result_url: string | null;
       };
@@ -4008,16 +4008,16 @@ export interface components {
       closing_balance: components['schemas']['Amount'];
       /** @description In this asset, in the period; null while preparing. */
       movements: number | null;
-      /** @description null unless ready */
+      /** @description The URLs of the files. */
       files: {
         /**
          * Format: uri
-         * @description The statement as CSV.
+         * @description The statement as CSV; null unless ready.
          */
         csv_url: string | null;
         /**
          * Format: uri
-         * @description The statement as a spreadsheet.
+         * @description The statement as a spreadsheet; null unless ready.
          */
         xlsx_url: string | null;
       };
