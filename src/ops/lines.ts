@@ -83,7 +83,7 @@ export async function linesById(
   return new Map(lines.map((line) => [cellOf(line.id ?? null), line]));
 }
 
-/** Returns a line as text: `transfer ID: 10.00 COPM, completed, Acme to Ana, acme`. */
+/** Returns a line as text: `transfer ID: AMOUNT, completed, Acme to Ana, acme`. */
 export function lineText({ kind = null, id = null, ...line }: Fields): string {
   const { amount = null, status = null, name = null, to = null, tenant = null } = line;
   const parties = [name, to].flatMap((one) => (one === null ? [] : cellOf(one))).join(' to ');
