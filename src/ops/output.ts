@@ -149,13 +149,13 @@ export class Output {
 
   /** Writes one sentence about a change, before its details. JSON has only the details. */
   happened(sentence: string): void {
-    this.picture(`${sentence}\n`);
+    this.picture(`${this.asActor(sentence)}\n`);
   }
 
   /** Writes one sentence about a change; with --json, what `show` writes. */
   async done(sentence: string, show: () => Promise<void> | void): Promise<void> {
     if (this.options.json) return show();
-    this.line(escapeInvisible(sentence));
+    this.line(escapeInvisible(this.asActor(sentence)));
   }
 
   /** Writes a remark, which is not part of the result. */
@@ -203,9 +203,14 @@ export class Output {
     }
   }
 
+  /** True if results are tables and texts. */
+  get isText(): boolean {
+    return !this.options.json && this.options.csv !== true;
+  }
+
   /** True if a person reads the results. */
   get isOnTerminal(): boolean {
-    return process.stdout.isTTY && !this.options.json && this.options.csv !== true;
+    return process.stdout.isTTY && this.isText;
   }
 
   get canAsk(): boolean {
@@ -242,6 +247,11 @@ export class Output {
       return from === to ? [] : [`${headingOf(name)} from ${from} to ${to}`];
     });
     if (changes.length > 0) await this.confirm(`${what}: ${changes.join(', ')}`, follows);
+  }
+
+  /** Names who acted at the end of a sentence. */
+  private asActor(sentence: string): string {
+    return this.actor === null ? sentence : sentence.replace(/\.$/, ` (as ${this.actor}).`);
   }
 
   private get inName(): string {

@@ -124,7 +124,7 @@ describe('npm run ops', () => {
     const open = ['accounts', 'open', 'Ana', '--type', 'person', '--alias', alias];
     const { id } = await json(...open, '--tenant', tenant);
     const freeze = words`accounts freeze ${alias} --reason 'ticket 118' --yes`;
-    const frozen = `The account of Ana (${String(id)}) is frozen: it may receive, but not send.\n`;
+    const frozen = `The account of Ana (${String(id)}) is frozen: it may receive, but not send (as bob).\n`;
     assert.equal((await ops(...freeze)).stdout, frozen);
     const shown = await json('accounts', 'show', alias);
     const { at, ...set } = OBJECT.parse(shown.status_set);

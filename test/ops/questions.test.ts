@@ -143,7 +143,7 @@ describe('the questions of the command line', () => {
     const set = await ops(...limits, '--yes');
     assert.match(
       set.stdout,
-      /^The limits of Ana are set: maximum from [\d,.]+ COPM to 2,000\.00 COPM\.\n\nminimum /,
+      /^The limits of Ana are set: maximum from [\d,.]+ COPM to 2,000\.00 COPM \(as maria\)\.\n\nminimum /,
     );
   });
 
@@ -225,7 +225,10 @@ describe('the questions of the command line', () => {
       );
       assert.equal(code, 0, stdout);
       assert.match(stdout, /Propose to send 2,000\.00 COPM back/);
-      assert.match(stdout, /The refund of 2,000\.00 COPM from .* to .* is proposed\.\s+id /);
+      assert.match(
+        stdout,
+        /The refund of 2,000\.00 COPM from .* to .* is proposed \(as maria\)\.\s+id /,
+      );
       const [proposed] = await rows(
         ...words`transfers list --tenant ${bank.tenant.tenant.name} --status pending_approval`,
       );

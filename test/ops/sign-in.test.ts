@@ -121,14 +121,15 @@ describe('signing in on the command line', () => {
     try {
       await other.signIn(maria.name, maria.rights);
       await people.signIn(maria.name, maria.rights);
-      assert.deepEqual(await json('logout'), { name: maria.name, ended_sessions: 1 });
+      const ended = { name: maria.name, ended_sessions: 1, acts_now: null };
+      assert.deepEqual(await json('logout'), ended);
       await fails(/nobody is signed in/, ['logout']);
       assert.equal((await run('src/ops/main.js', ['whoami'], other.env)).code, 0);
       await people.signIn(maria.name, maria.rights);
       assert.ok(Number((await json('logout', '--everywhere')).ended_sessions) >= 2);
       assert.match((await run('src/ops/main.js', ['whoami'], other.env)).stderr, /has ended/);
       const late = await run('src/ops/main.js', ['logout', '--json'], other.env);
-      assert.deepEqual(JSON.parse(late.stdout), { name: maria.name, ended_sessions: 0 });
+      assert.deepEqual(JSON.parse(late.stdout), { ...ended, ended_sessions: 0 });
       assert.equal(other.file.find(), undefined);
     } finally {
       other.remove();
@@ -149,6 +150,10 @@ describe('signing in on the command line', () => {
         .parse((await json('whoami')).others)
         .includes('leo'),
     );
+    await people.signIn('leo', ['read']);
+    const boss = await people.signIn('boss', ['manage']);
+    const { stdout } = await ops(['logout', '--as', 'leo']);
+    assert.match(stdout, new RegExp(`^leo has signed out; ${boss.name} acts from now on\\.\n`));
     await people.signIn('leo', ['read']);
     await people.signIn('boss', ['manage']);
     assert.ok(Number((await json('staff', 'revoke-session', 'LEO')).ended_sessions) >= 1);

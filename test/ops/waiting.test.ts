@@ -90,13 +90,19 @@ describe('what waits, at the command line', () => {
     const lines = await rows('waiting', ...tenant);
     const line = lines.find((row) => row.id === id);
     assert.deepEqual(Object.keys(line ?? {}).slice(0, 6), [
-      ...['list', 'id', 'amount', 'tenant', 'name', 'to'],
+      ...['list', 'id', 'amount', 'wants', 'tenant', 'name'],
     ]);
     assert.deepEqual(
       [line?.requested_by, line?.approvals],
       ['creator', { received: 0, required: 1 }],
     );
-    assert.equal(lines.find((row) => row.id === proposed.id)?.requested_by, 'mary');
+    const adjustment = lines.find((row) => row.id === proposed.id);
+    assert.deepEqual(
+      [adjustment?.requested_by, adjustment?.wants, adjustment?.reason],
+      ['mary', 'in', 'seen'],
+    );
+    assert.equal(adjustment?.since, adjustment?.created_at);
+    await fails(1, /the proposer cannot decide it/, 'adjustments', 'approve', text(proposed.id));
     const mine = async (...by: readonly string[]) =>
       (await rows('waiting', '--mine', ...tenant, ...by)).map((row) => row.id);
     const [ofMary, ofLeo] = [await mine(), await mine(...leo)];
@@ -113,9 +119,13 @@ describe('what waits, at the command line', () => {
     const { stdout } = await ops('waiting', ...tenant);
     assert.match(
       stdout,
-      /^list +id +amount +name +to +expires at +approvals +requested by +taken by +status/,
+      /^Transfers to approve: 2 \(--list transfers\)\nid +amount +name +to +expires at +approvals +requested by +since +taken by +status\n/,
     );
     assert.match(stdout, / 0 of 1 /);
+    assert.match(
+      stdout,
+      /\n\nAdjustments to post: 1 \(--list adjustments\)\nid +amount +wants +name +to +reason /,
+    );
     for (const [kind, of] of [
       ['transfers', id],
       ['payouts', paid],
@@ -125,7 +135,7 @@ describe('what waits, at the command line', () => {
     const rejected = await ops(...(await people.withCode([...reject, ...REASON])));
     assert.match(
       rejected.stdout,
-      /^The adjustment mine is rejected: put 7\.00 COPM into the account of .*\.\n\nid /,
+      /^The adjustment mine is rejected: put 7\.00 COPM into the account of .* \(as mary\)\.\n\nid /,
     );
   });
 
@@ -193,15 +203,17 @@ describe('what waits, at the command line', () => {
       const { stdout } = await ops(...find.split(' '), `https://hooks.test/${id}`, '--json');
       assert.match(stdout, new RegExp(`"id": "${id}"`));
     }
-    for (const [status, changes] of [
-      ['failing', 'failing_since=UTC_TIMESTAMP(3)'],
-      ['paused', `paused_at=UTC_TIMESTAMP(3), paused_by='mary'`],
-      ['disabled', `status='disabled', disabled_reason='by_operator'`],
+    const endpoints = words`waiting --list endpoints --tenant ${tenantOf(own)}`;
+    for (const [status, changes, reason] of [
+      ['failing', 'failing_since=UTC_TIMESTAMP(3)', 'answer 500'],
+      ['paused', `paused_at=UTC_TIMESTAMP(3), paused_by='mary'`, 'paused by mary'],
+      ['disabled', `status='disabled', disabled_reason='by_operator'`, 'by_operator'],
     ] as const) {
       await set(changes);
-      const [found] = await rows(...words`waiting --list endpoints --tenant ${tenantOf(own)}`);
-      assert.deepEqual([found?.id, found?.status], [id, status]);
+      const [found] = await rows(...endpoints);
+      assert.deepEqual([found?.id, found?.status, found?.reason], [id, status, reason]);
     }
+    assert.deepEqual(await rows(...endpoints, '--amount', '99,999'), []);
     const [kept] = await rows(...deliveries);
     assert.equal(kept?.next_attempt_at, null);
     assert.match(
@@ -234,10 +246,10 @@ describe('what waits, at the command line', () => {
     const sent = await ops(...again, '--endpoint', text(first.id));
     assert.match(
       sent.stdout,
-      /^The event transfer\.completed \(.*\) is sent again to 1 webhook endpoint\.\n\nevent /,
+      /^The event transfer\.completed \(.*\) is sent again to 1 webhook endpoint \(as mary\)\.\n\nevent /,
     );
     const paused = await ops(...words`webhooks pause ${text(first.id)} --yes`, ...REASON);
-    assert.match(paused.stdout, /^The webhook endpoint http.* is paused\.\n\nid /);
+    assert.match(paused.stdout, /^The webhook endpoint http.* is paused \(as mary\)\.\n\nid /);
     assert.equal((await one(...again, '--endpoint', text(first.id))).endpoints, 1);
     assert.ok(Number((await one(...again)).endpoints) >= 2);
   });
@@ -282,6 +294,17 @@ describe('what waits, at the command line', () => {
       assert.equal(result, 'done');
       assert.match(text(remark), /^Nothing was changed, because this was done/);
     }
+  });
+
+  it('says after a first approval how many more are needed, and by whom', async () => {
+    const id = text((await own.createPending()).id);
+    await test.change(`UPDATE transfers SET approvals_required=2 WHERE id=${idLiteral(id)}`);
+    const { stdout } = await ops(...words`transfers approve ${id} --yes`, ...REASON);
+    assert.match(
+      stdout,
+      /^Your approval of the transfer of .* is recorded; it needs 1 more approval, by a member of its account .* \(as mary\)\.\n$/,
+    );
+    await one(...words`transfers reject ${id} --yes`, ...REASON);
   });
 
   it('is decided for the ids on standard input', async () => {

@@ -1,6 +1,12 @@
 import type { z } from 'zod';
 import type { ApprovalFeature } from '../../approvals/decide.js';
-import { allowedStatuses, type ApprovalAction, SUPPORT } from '../../approvals/rules.js';
+import {
+  allowedStatuses,
+  type ApprovalAction,
+  approvalProgress,
+  PENDING_APPROVAL,
+  SUPPORT,
+} from '../../approvals/rules.js';
 import { Approvals } from '../../approvals/service.js';
 import { formatSums } from '../../core/amount.js';
 import { counted } from '../../core/collections.js';
@@ -110,12 +116,25 @@ async function decideOne<Row extends Transfer | Payout>(
   ]);
   const what = `${described} (${row.id.slice(0, SHORT_ID)} of ${names.tenant(row.tenantId)})`;
   // What is refused in any case is not asked about.
-  if (allowedStatuses(action, kind.approval.operations).includes(row.status))
+  const isOwn = row.createdBy === ops.user().id && action !== 'cancel';
+  if (!isOwn && allowedStatuses(action, kind.approval.operations).includes(row.status))
     await ops.output.confirm(`${capitalised(action)} ${what}`);
   const { row: decided, remark } = await perform(kind, ops, row, action, reason);
-  const sentence = `${capitalised(what)} is ${decided.status}.`;
+  const needs = remark === null ? stillNeeds(decided) : null;
+  const sentence =
+    needs === null
+      ? `${capitalised(what)} is ${decided.status}.`
+      : `Your approval of ${what} is recorded; ${needs}.`;
   await ops.output.done(sentence, () => kind.show(ops, decided));
   if (remark !== null) ops.output.say(`${remark}.`);
+}
+
+/** Returns which approvals the row waits for, after that of support. Null if it waits for none. */
+function stillNeeds(row: Transfer | Payout): string | null {
+  const progress = row.status === PENDING_APPROVAL ? approvalProgress(row) : null;
+  if (progress === null) return null;
+  const more = counted(progress.required - progress.received, 'more approval');
+  return `it needs ${more}, by a member of its account who may approve and did not create it`;
 }
 
 async function decideSet<Row extends Transfer | Payout>(
@@ -125,7 +144,7 @@ async function decideSet<Row extends Transfer | Payout>(
   action: ApprovalAction,
   reason: string,
 ): Promise<void> {
-  const pending = rows.filter(({ status }) => status === 'pending_approval');
+  const pending = rows.filter(({ status }) => status === PENDING_APPROVAL);
   if (pending.length > 0) {
     const what = `${counted(pending.length, kind.noun)}, in total ${formatSums(pending)}`;
     const named = pending.slice(0, MOST_NAMED).map((row) => kind.described(ops, row));
@@ -140,7 +159,8 @@ async function decideSet<Row extends Transfer | Payout>(
     const line = { id, amount: { raw, asset } };
     try {
       const { row: decided, remark } = await perform(kind, ops, row, action, reason);
-      results.push({ ...line, result: 'done', status: decided.status, remark });
+      const { status } = decided;
+      results.push({ ...line, result: 'done', status, remark: remark ?? stillNeeds(decided) });
     } catch (failure) {
       failures.push(exitCodeOf(failure));
       const result = failures.at(-1) === EXIT.unknown ? 'unknown' : 'refused';
@@ -220,7 +240,7 @@ async function readPerformed<Row extends Transfer | Payout>(
       ? (await reader.find(approvals, { resourceId, approver: SUPPORT })) !== undefined
       : (now?.rejectionCode ?? now?.status) === (action === 'reject' ? 'rejected' : 'canceled');
   if (now === undefined || !isPerformed) return undefined;
-  const isPending = now.status === 'pending_approval';
+  const isPending = now.status === PENDING_APPROVAL;
   const why = isPending
     ? 'support has approved it already'
     : ((await endedText(kind, ops, resourceId)) ?? `it is ${now.status}`);

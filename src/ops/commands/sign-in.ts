@@ -95,6 +95,10 @@ async function logout(
     ended = await revokeSessions(ops, which, identity);
   }
   ops.sessions.drop(stored.name);
-  ops.output.one({ name: stored.name, ended_sessions: ended });
+  const next = await findActor({ ...ops, as: undefined }).catch(() => null);
+  const acts_now = next?.identity.name ?? null;
+  const after = acts_now === null ? 'nobody is signed in now' : `${acts_now} acts from now on`;
+  ops.output.happened(`${stored.name} has signed out; ${after}.`);
+  ops.output.one({ name: stored.name, ended_sessions: ended, acts_now });
   if (ended === 0) ops.output.say('The session had already ended.');
 }

@@ -52,7 +52,7 @@ function endpointFields(endpoint: WebhookEndpoint): Fields {
 const RECENT = 10;
 
 /** Returns how the last attempt ended; null unless the endpoint fails. */
-async function readLastError(
+export async function readLastError(
   reader: Reader,
   { id, failingSince }: WebhookEndpoint,
 ): Promise<string | null> {
