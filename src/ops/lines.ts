@@ -43,7 +43,7 @@ export async function linesOf(
     const tenant = names.tenant(one.tenantId);
     const requested_by = one.createdBy ? names.person(one.createdBy) : (one.proposedBy ?? null);
     const created_at = toRfc3339(createdAt);
-    return { kind, id, tenant, name, to, status, amount, created_at, requested_by };
+    return { kind, id, amount, name, to, status, tenant, created_at, requested_by };
   };
   const receiver = (id: Uuid, { tenantId }: Owned): string => names.account(id, tenantId);
   const payment = (kind: string, one: Owned & Paid, to: string): Fields =>
@@ -67,9 +67,7 @@ export async function linesOf(
       const to = names.account(one.accountId);
       return line('pay-in', { ...one, status: 'completed' }, one.reference, to, one);
     }),
-    ...endpoints.map((one) =>
-      line('webhook endpoint', { ...one, status: endpointWord(one) }, one.url),
-    ),
+    ...endpoints.map((one) => line('endpoint', { ...one, status: endpointWord(one) }, one.url)),
     ...schedules.map((one) => payment('schedule', one, receiver(one.destinationAccountId, one))),
   ];
 }

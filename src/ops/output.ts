@@ -15,11 +15,21 @@ import {
   type Value,
 } from './fields.js';
 import { Canceled, OpsError, UsageError } from './failures.js';
-import { GAP, headingOf, isWithin, renderTable, tableWithin, wrapWords } from './table-text.js';
+import {
+  GAP,
+  headingOf,
+  isWithin,
+  renderTable,
+  tableWithin,
+  wrapText,
+  wrapWords,
+} from './table-text.js';
 
 interface ListOptions {
   /** No text is cut and no column is left out: a list that does not fit is shown field by field. */
   readonly isWhole?: boolean;
+  /** The column with the content, whose texts are not cut: they go on in the next lines. */
+  readonly wraps?: string;
   readonly detailsOnly?: readonly string[];
   /** Fields that are shown only if they are chosen, also as JSON and CSV. */
   readonly whenChosen?: readonly string[];
@@ -96,7 +106,8 @@ export class Output {
       names.map((name) => cellOf(row[name] ?? null, options.hasSeconds)),
     );
     const isWhole = columns.length > 0 || options.isWhole === true;
-    const table = tableWithin(this.width ?? Infinity, { names, rows: cells }, isWhole);
+    const width = this.width ?? Infinity;
+    const table = tableWithin(width, { names, rows: cells }, isWhole, options.wraps);
     this.line(table?.text ?? rows.map((row) => this.details(row)).join('\n\n'));
     const leftOut = table?.leftOut.map(headingOf).join(', ') ?? '';
     if (leftOut !== '') this.say(`Not shown: ${leftOut} (wider terminal, or --json)`);
@@ -155,12 +166,12 @@ export class Output {
   /** Writes one sentence about a change; with --json, what `show` writes. */
   async done(sentence: string, show: () => Promise<void> | void): Promise<void> {
     if (this.options.json) return show();
-    this.line(escapeInvisible(this.asActor(sentence)));
+    this.line(linesWithEscapes(this.asActor(sentence)));
   }
 
   /** Writes a remark, which is not part of the result. */
   say(text: string): void {
-    process.stderr.write(`${escapeInvisible(text)}\n`);
+    process.stderr.write(`${forTerminal(escapeInvisible(text))}\n`);
   }
 
   /** Shows the progress of long work, updated in place on a terminal. */
@@ -230,12 +241,12 @@ export class Output {
   async confirm(what: string, follows = 'this cannot be undone'): Promise<void> {
     if (this.options.yes) return;
     if (!this.canAsk) throw new UsageError(`${what}: ${follows}; confirm it with --yes`);
-    const answer = await this.prompt(
-      `${what}${this.inName}. ${capitalised(follows)}. Go on? [y/N] `,
-    );
-    if (/^(no?)?$/i.test(answer)) throw new OpsError('nothing was done');
-    if (!/^y(es)?$/i.test(answer))
-      throw new OpsError(`nothing was done: ${answer} is not an answer, only y and n are`);
+    let question = `${what}${this.inName}. ${capitalised(follows)}. Go on? [y/N] `;
+    for (let answer = ''; !/^y(es)?$/i.test(answer);) {
+      answer = await this.prompt(question);
+      if (/^(no?)?$/i.test(answer)) throw new OpsError('nothing was done');
+      question = `${answer} is not an answer, only y and n are. Go on? [y/N] `;
+    }
     await this.assertStillAuthorised();
   }
 
@@ -251,7 +262,8 @@ export class Output {
 
   /** Names who acted at the end of a sentence. */
   private asActor(sentence: string): string {
-    return this.actor === null ? sentence : sentence.replace(/\.$/, ` (as ${this.actor}).`);
+    const by = this.actor === null ? '.' : ` (as ${this.actor}).`;
+    return wrapText(sentence.replace(/\.$/, by), this.width ?? Infinity);
   }
 
   private get inName(): string {
@@ -264,7 +276,7 @@ export class Output {
     const closed = new AbortController();
     prompt.once('close', () => closed.abort());
     try {
-      return (await prompt.question(escapeInvisible(text), closed)).trim();
+      return (await prompt.question(forTerminal(escapeInvisible(text)), closed)).trim();
     } catch (failure) {
       throw closed.signal.aborted ? new Canceled() : failure;
     } finally {
@@ -284,6 +296,11 @@ export class Output {
 
 export function capitalised(text: string): string {
   return `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`;
+}
+
+/** Breaks a remark, question or error between words, if standard error is a terminal. */
+export function forTerminal(text: string): string {
+  return process.stderr.isTTY ? wrapText(text, process.stderr.columns || Infinity) : text;
 }
 
 /** Escapes a text that has line breaks of our own. */

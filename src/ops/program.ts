@@ -38,7 +38,7 @@ import {
   UsageError,
 } from './failures.js';
 import { addParagraphs, PROGRAM } from './help.js';
-import { linesWithEscapes } from './output.js';
+import { forTerminal, linesWithEscapes } from './output.js';
 
 const HELP_HINT = '(--help shows its commands and options)';
 const FIRST_STEPS = `
@@ -181,7 +181,7 @@ function explainFailure(failure: unknown, argv: readonly string[] = process.argv
   const hint = failure instanceof UsageError ? `\n${HELP_HINT}` : '';
   // The cursor is still on the line of the question.
   const label = failure instanceof Canceled ? '\n' : 'error: ';
-  process.stderr.write(`${label}${linesWithEscapes(explain(failure))}${hint}\n`);
+  process.stderr.write(`${forTerminal(`${label}${linesWithEscapes(explain(failure))}`)}${hint}\n`);
   return exitCodeOf(failure);
 }
 

@@ -1,6 +1,7 @@
 import Table from 'cli-table3';
 import { systemClock, toRfc3339 } from '../core/instant.js';
 import { escapeInvisible, RIGHT_TO_LEFT } from '../core/text.js';
+import { PROGRAM } from './help.js';
 
 /** Spaces between columns. */
 export const GAP = 2;
@@ -29,6 +30,19 @@ export function wrapWords(text: string, width: number): string {
   const fitting = new RegExp(String.raw`(?!$)(?:.{1,${width}}|\S+)(?: |$)`, 'g');
   const wrapped = text.split('\n').map((line) => line.match(fitting)?.join('\n') ?? line);
   return wrapped.join('\n');
+}
+
+/** Breaks words that are longer than a line. */
+function breakWords(text: string, width: number): string {
+  return text.replaceAll(new RegExp(String.raw`\S{${width}}(?=\S)`, 'g'), '$&\n');
+}
+
+/** Breaks a text between words. A command to paste has a line of its own. */
+export function wrapText(text: string, width: number): string {
+  if (isWithin(text, width)) return text;
+  const ownLine = new RegExp(` (?=${PROGRAM} )`, 'g');
+  const lines = text.replaceAll(ownLine, '\n').split('\n');
+  return lines.map((line) => (line.startsWith(PROGRAM) ? line : wrapWords(line, width))).join('\n');
 }
 
 export function headingOf(name: string): string {
@@ -74,7 +88,9 @@ function shorten({ names, rows }: TextTable, year: string): TextTable {
 function widthsOf({ names, rows }: TextTable): number[] {
   const cells = [names.map(headingOf), ...rows];
   return names.map((_, column) =>
-    cells.reduce((most, row) => Math.max(most, row[column]?.length ?? 0), 0),
+    cells
+      .flatMap((row) => row[column]?.split('\n') ?? [])
+      .reduce((most, line) => Math.max(most, line.length), 0),
   );
 }
 
@@ -82,12 +98,15 @@ function totalOf(widths: readonly number[]): number {
   return widths.reduce((sum, one) => sum + one + GAP, -GAP);
 }
 
-/** Cuts the longest texts, until the table has this width or they are short. */
-function cutTexts(table: TextTable, width: number): TextTable {
+/** Cuts the longest texts, until the table has this width or they are short. Wraps those of the column `wraps`. */
+function cutTexts(table: TextTable, width: number, wraps: string): TextTable {
   const widths = widthsOf(table);
   const areTexts = table.names.map((_, at) => table.rows.some((row) => !WHOLE.test(row[at] ?? '')));
   const most = areTexts.at(-1) === true ? MIN_TEXT : MIN_TEXT_BEFORE_WORDS;
-  const least = areTexts.map((isText) => (isText ? most : Infinity));
+  const least = areTexts.map((isText, at) => {
+    if (!isText) return Infinity;
+    return table.names[at] === wraps ? MIN_TEXT_BEFORE_WORDS : most;
+  });
   for (let excess = totalOf(widths) - width; excess > 0; excess -= 1) {
     const widest = widths.reduce(
       (best, wide, at) => (wide > Math.max(least[at] ?? 0, widths[best] ?? 0) ? at : best),
@@ -99,6 +118,7 @@ function cutTexts(table: TextTable, width: number): TextTable {
   const cellOf = (cell: string, column: number): string => {
     const most = widths[column] ?? Infinity;
     const [end = ''] = BANK_ACCOUNT_END.exec(cell) ?? [];
+    if (table.names[column] === wraps) return breakWords(wrapWords(cell, most), most);
     return cell.length > most ? `${cell.slice(0, most - 1 - end.length)}…${end}` : cell;
   };
   return { ...table, rows: table.rows.map((row) => row.map(cellOf)) };
@@ -106,13 +126,14 @@ function cutTexts(table: TextTable, width: number): TextTable {
 
 /**
  * Returns a table of at most `width` characters: if it is wider, its ids and times are shortened, its
- * texts are cut, and its last columns are left out, one after another. With `isWhole` no text is cut
- * and no column is left out. Undefined if it is still wider.
+ * texts are cut, except in the column `wraps`, whose texts go on in the next lines, and its last columns are left out,
+ * one after another. With `isWhole` no text is cut and no column is left out. Undefined if it is still wider.
  */
 export function tableWithin(
   width: number,
   table: TextTable,
   isWhole = false,
+  wraps = '',
 ): { readonly text: string; readonly leftOut: readonly string[] } | undefined {
   const { names } = table;
   const fits = (one: TextTable): boolean => totalOf(widthsOf(one)) <= width;
@@ -125,7 +146,7 @@ export function tableWithin(
       names: names.slice(0, count),
       rows: short.rows.map((row) => row.slice(0, count)),
     };
-    const cut = isWhole ? first : cutTexts(first, width);
+    const cut = isWhole ? first : cutTexts(first, width, wraps);
     if (fits(cut)) return { text: textOf(cut), leftOut: names.slice(count) };
   }
   return undefined;

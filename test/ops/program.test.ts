@@ -280,6 +280,15 @@ describe('the tables of the command line', () => {
       );
   });
 
+  it('wrap the text that is their content', () => {
+    const line = { row: '2', code: 'not_found', problem: `no account has ${'x'.repeat(30)} here` };
+    const list = (output: Output): void => output.list([line], '', { wraps: 'problem' });
+    assert.equal(
+      printed(42, list),
+      `row  code       problem\n2    not_found  no account has\n${' '.repeat(16)}${'x'.repeat(26)}\n${' '.repeat(16)}xxxx\n${' '.repeat(16)}here\n`,
+    );
+  });
+
   it('name the columns that they leave out, also when they are shown again and again', async () => {
     const said: string[] = [];
     class Shown extends Output {

@@ -147,10 +147,18 @@ describe('the questions of the command line', () => {
     );
   });
 
-  it('an answer that is neither y nor n does nothing, and says so', async () => {
+  it('an answer that is neither y nor n is asked for again', async () => {
     const { code, stdout } = await atTerminal(FREEZE, 'x\r');
-    assert.match(stdout, /nothing was done: x is not an answer, only y and n are/);
-    assert.equal(code, 1);
+    assert.match(stdout, /x is not an answer, only y and n are\. Go on\? \[y\/N\] /);
+    assert.equal(code, 130);
+  });
+
+  it('breaks between words at the width of the terminal', async () => {
+    const { stdout } = await atTerminal(FREEZE, 'n\r', undefined, 60);
+    assert.match(
+      stdout,
+      /Freeze the account of Ana \s+\([0-9a-f-]{36}\), in the name of \s+maria\. /,
+    );
   });
 
   it('a reason that is missing is asked for at a terminal, and required without one', async () => {
@@ -283,7 +291,7 @@ describe('the questions of the command line', () => {
     assert.equal((await one('accounts', 'show', ...ANA)).status, 'active');
   });
 
-  it('the audit log has one line for each entry, with details cut, on terminals of 80 and 100 columns', async () => {
+  it('the audit log has a row for each entry, with details in full, on terminals of 80 and 100 columns', async () => {
     const long = 'x'.repeat(100);
     await one(...words`accounts freeze ${ANA} --yes --reason`, long);
     await one(...words`accounts unfreeze ${ANA} --yes --reason`, long);
@@ -292,8 +300,12 @@ describe('the questions of the command line', () => {
       const { stdout } = await atTerminal([...log, 'account.freeze'], '', undefined, columns);
       const [heading = '', line = ''] = stdout.split('\r\n');
       assert.match(heading, /^at +by +action +subject +details/);
-      assert.match(line, /Z  nora +account\.freeze +\S.* {2}reason: x+…/);
-      assert.ok(line.length <= columns, line);
+      assert.match(line, /Z  nora +account\.freeze +\S.* {2}reason:/);
+      assert.ok(
+        stdout.split('\r\n').every((one) => one.length <= columns),
+        stdout,
+      );
+      assert.equal(stdout.match(/x/g)?.length, 100);
     }
   });
 });

@@ -178,6 +178,7 @@ export const accountCommands = {
     input: { account: named.account, tenant: tenantOfAlias },
     run: async ({ database, output }, { account }) => {
       const { balances, members } = await readAccountDetails(database.reader, account.id);
+      const names = await namesOf(database.reader, [account]);
       const sums = balances.flatMap(({ asset, available, held }) => [
         [`${asset}_available`, { raw: available, asset }],
         [`${asset}_held`, { raw: held, asset }],
@@ -185,6 +186,7 @@ export const accountCommands = {
       output.one({
         ...accountFields(account),
         status_set: await readLastAction(database.reader, account.id, STATUS_ACTIONS),
+        tenant: names.tenant(account.tenantId),
         tenant_id: account.tenantId,
         display_name: displayName(account.type, account.name),
         ...Object.fromEntries(sums),

@@ -118,6 +118,7 @@ chain is broken. Keep its output elsewhere, because a person who can rewrite the
     output.newest(rows, most, 'Nothing is recorded.', {
       detailsOnly: ['id', 'actor', 'subject_type', 'tenant_id'],
       hasSeconds: true,
+      wraps: 'details',
     });
   },
 });

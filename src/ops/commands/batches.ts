@@ -215,7 +215,9 @@ export const batchCommands = {
       const found = await readAllProblems(reader, id, csv ? Infinity : most);
       const failed =
         rowsFailed > 0 && ` Failed rows: ${PROGRAM} batches rows ${id} --status failed`;
-      output.list(found.map(problemFields), `The file has no problems.${failed || ''}`);
+      output.list(found.map(problemFields), `The file has no problems.${failed || ''}`, {
+        wraps: 'problem',
+      });
       if (!csv && found.length === most)
         output.more(`The first ${most}; --limit shows more, --csv all.`);
     },

@@ -30,7 +30,7 @@ export function payoutFields(payout: Payout, from: string): Fields {
   const { id = null, status = null, amount = null } = fields;
   const { rail_reference = null, created_at = null } = fields;
   const to = destinationText(payout);
-  return { id, status, amount, from, to, rail: payout.rail, rail_reference, created_at };
+  return { id, status, amount, to, from, rail: payout.rail, rail_reference, created_at };
 }
 
 const MAX_CONTRADICTIONS = 5;

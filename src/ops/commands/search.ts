@@ -72,8 +72,11 @@ words in their description, in a bank account's holder or in a rail's reference.
     const rows = await linesOf(reader, found);
     output.list(rows, `Nothing was found for "${asked}".`);
     if (amounts.length > 0) output.say(`${asked} was read as ${disjunction(amounts)} too.`);
-    for (const { id, name } of found.accounts.slice(0, MOST_NAMED))
+    for (const { id, name } of found.accounts.slice(0, MOST_NAMED)) {
       output.say(`All movements of ${name}: ${PROGRAM} accounts movements ${id}`);
+      output.say(`Transfers to it, also those that wait: ${PROGRAM} transfers list --to ${id}`);
+      output.say(`Transfers from it: ${PROGRAM} transfers list --account ${id}`);
+    }
   },
 });
 

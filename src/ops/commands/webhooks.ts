@@ -69,9 +69,11 @@ async function show({ database, clock, output }: Ops, endpointId: Uuid) {
   const { lostFrom, lostTo } = endpoint;
   const { items } = await readDeliveries(database.reader, endpointId, null, 1);
   const [last] = asDue(endpoint, items);
+  const tenant = await database.reader.find(tenants, { id: endpoint.tenantId });
   output.one({
+    tenant: tenant?.name ?? null,
     ...endpointFields(endpoint),
-    waits_for: endpoint.text,
+    waits_for: endpoint.text.replace(/^waiting /, ''),
     events: endpoint.types,
     last_delivery:
       last === undefined ? null : Described.one(deliveryText(last), deliveryFields(last)),
