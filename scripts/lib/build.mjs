@@ -70,6 +70,8 @@ export async function buildSite() {
   );
   const state = hashOfCode(/^(src|scripts\/(docs|build-site))/, pages);
   if (existsSync(SITE) && isStamped(SITE_STAMP, state)) return;
+  // A server that starts meanwhile would read the old one, and keep it.
+  rmSync(SITE, { recursive: true, force: true });
   await part('Documentation', () =>
     run(process.execPath, [join(DIST, 'scripts/build-site.js')], {
       cwd: ROOT,
