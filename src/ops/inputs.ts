@@ -210,8 +210,7 @@ function someOf<const T extends string>(names: readonly T[], noSuch: (unknown: s
   return parsed.register(listedNames, { names });
 }
 
-/** One status, or several with commas between them. */
-/** `elsewhere`: advice on words that some people take for a status. */
+/** One status, or several with commas between them. `elsewhere`: advice on words that some people take for a status. */
 export const severalStatuses = <const S extends string>(
   statuses: readonly S[],
   elsewhere: Readonly<Record<string, string>> = {},

@@ -166,7 +166,7 @@ export class Output {
   /** Writes one sentence about a change; with --json, what `show` writes. */
   async done(sentence: string, show: () => Promise<void> | void): Promise<void> {
     if (this.options.json) return show();
-    this.line(linesWithEscapes(this.asActor(sentence)));
+    this.line(this.asActor(sentence));
   }
 
   /** Writes a remark, which is not part of the result. */
@@ -260,10 +260,10 @@ export class Output {
     if (changes.length > 0) await this.confirm(`${what}: ${changes.join(', ')}`, follows);
   }
 
-  /** Names who acted at the end of a sentence. */
+  /** Names who acted at the end of a sentence. Only our own line breaks break it. */
   private asActor(sentence: string): string {
     const by = this.actor === null ? '.' : ` (as ${this.actor}).`;
-    return wrapText(sentence.replace(/\.$/, by), this.width ?? Infinity);
+    return wrapText(escapeInvisible(sentence.replace(/\.$/, by)), this.width ?? Infinity);
   }
 
   private get inName(): string {

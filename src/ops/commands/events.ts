@@ -60,15 +60,16 @@ interface Found {
   readonly body: string;
 }
 
-/** Returns the fields of events, with the names of their tenants and accounts. */
-async function readFields(reader: Reader, found: readonly Found[]) {
-  const events = found.map(({ tenantId, body }) => {
+/** Returns the fields of events, or those of these types, with the names of their tenants and accounts. */
+async function readFields(reader: Reader, found: readonly Found[], types?: readonly EventType[]) {
+  const events = found.flatMap(({ tenantId, body }) => {
     const event = eventLine.parse(JSON.parse(body));
+    if (types?.every((type) => type !== event.type)) return [];
     const { source_account: from, destination } = event.data.object;
     const [fromId = null, toId = null] = [from, destination?.account_id].map((id) =>
       id === undefined ? null : asUuid(id),
     );
-    return { tenantId, event, fromId, toId };
+    return [{ tenantId, event, fromId, toId }];
   });
   const parties = events.flatMap(({ tenantId, fromId, toId }) =>
     [fromId, toId].flatMap((id) => (id === null ? [] : [{ tenantId, accountId: id }])),
@@ -146,8 +147,7 @@ async function follow(ops: Ops, { tenantId, types, since }: Followed): Promise<v
         shown.set(id, page.position);
       }
     if (found.length === 0) return;
-    const all = await readFields(reader, found);
-    const lines = all.filter(({ type }) => types?.some((one) => one === type) ?? true);
+    const lines = await readFields(reader, found, types);
     lines.sort((a, b) => compareText(a.created_at, b.created_at));
     for (const line of lines) output.each(line, lineOf(line, output.isOnTerminal));
   });

@@ -94,8 +94,7 @@ export const waitingCommand = query({
         reader.select(payoutResolutions, proposed),
       ]);
       const ofPayout = new Map(proposals.map((one) => [one.payoutId, one]));
-      const rows: Fields[] = [];
-      for (const [index, item] of items.entries()) {
+      const lineOf = async (item: (typeof items)[number], index: number): Promise<Fields> => {
         const proposal = ofPayout.get(item.id);
         const isPending = 'approvalExpiresAt' in item && item.status === PENDING_APPROVAL;
         const progress = isPending ? approvalProgress(item) : null;
@@ -110,9 +109,9 @@ export const waitingCommand = query({
           ...(await waitFields(reader, item, proposal)),
           taken_by: takers.get(item.id)?.name ?? null,
         };
-        rows.push(beginningWith(FIRST, fields));
-      }
-      if (rows.length > 0) blocks.set(kind, rows);
+        return beginningWith(FIRST, fields);
+      };
+      if (items.length > 0) blocks.set(kind, await Promise.all(items.map(lineOf)));
     }
     const options = {
       detailsOnly: ['kind', 'list', 'created_at', ...(tenant ? ['tenant'] : [])],
